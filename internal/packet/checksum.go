@@ -1,0 +1,51 @@
+package packet
+
+import "encoding/binary"
+
+// Sum adds b, read as big-endian 16-bit words (an odd last byte is padded with
+// zero), to the running one's complement sum. Fold finishes it (RFC 1071).
+func Sum(b []byte, sum uint32) uint32 {
+	for len(b) >= 2 {
+		sum += uint32(b[0])<<8 | uint32(b[1])
+		b = b[2:]
+	}
+	if len(b) == 1 {
+		sum += uint32(b[0]) << 8
+	}
+	return sum
+}
+
+// Fold reduces a running sum to its 16-bit one's complement checksum.
+func Fold(sum uint32) uint16 {
+	for sum>>16 != 0 {
+		sum = sum&0xffff + sum>>16
+	}
+	return ^uint16(sum)
+}
+
+// Checksum is the internet checksum of b (RFC 1071). Over data that already
+// holds a correct checksum it is 0.
+func Checksum(b []byte) uint16 { return Fold(Sum(b, 0)) }
+
+// PseudoSum starts the sum of a transport checksum over IPv4: addresses, protocol
+// and length in bytes of the transport header with its payload (RFC 9293 3.1, RFC 768).
+func PseudoSum(src, dst [4]byte, proto uint8, length int) uint32 {
+	sum := Sum(src[:], 0)
+	sum = Sum(dst[:], sum)
+	return sum + uint32(proto) + uint32(length)
+}
+
+// Update16 gives the checksum after one 16-bit word covered by it changed from
+// old to new: HC' = ~(~HC + ~m + m') (RFC 1624, equation 3). A wrong checksum
+// stays wrong by the same difference.
+func Update16(csum, old, new uint16) uint16 {
+	return Fold(uint32(^csum) + uint32(^old) + uint32(new))
+}
+
+// Update32 is Update16 for a 32-bit word, such as an IPv4 address.
+func Update32(csum uint16, old, new uint32) uint16 {
+	return Update16(Update16(csum, uint16(old>>16), uint16(new>>16)), uint16(old), uint16(new))
+}
+
+// Word reads the big-endian 16-bit word at b[at:].
+func Word(b []byte, at int) uint16 { return binary.BigEndian.Uint16(b[at:]) }
