@@ -1,0 +1,57 @@
+package datapath
+
+import "hpnn/datapath/openflow"
+
+// Trace is what happened to one frame, pass by pass: the first through table 0, then one for
+// each time the connection tracker sent the frame back into the tables.
+type Trace struct {
+	Passes []Pass `json:"passes"`
+	// Outputs are the frames that left, in order.
+	Outputs []Output `json:"outputs"`
+}
+
+// Output is a frame that left on a port.
+type Output struct {
+	Port  openflow.PortNo `json:"port"`
+	Frame []byte          `json:"frame"`
+}
+
+// Pass is one walk through the tables.
+type Pass struct {
+	// Resume says, for a recirculation, what the connection tracker found, such as
+	// "ct_state=est|trk, zone 1"; empty for the first pass.
+	Resume string `json:"resume,omitempty"`
+	// Translated describes the NAT that the tracker applied before this pass, if it did.
+	Translated string `json:"translated,omitempty"`
+	// Flow is the frame's fields on entry, FinalFlow those at the end.
+	Flow      string `json:"flow"`
+	FinalFlow string `json:"final_flow"`
+	// Megaflow is the part of the fields that mattered.
+	Megaflow string `json:"megaflow,omitempty"`
+	// Datapath is the list of datapath actions, "drop" if there are none.
+	Datapath string `json:"datapath_actions"`
+	// Nodes are the steps, in order.
+	Nodes []Node `json:"steps"`
+}
+
+// NodeKind says what a Node of a trace is.
+type NodeKind string
+
+// Possible NodeKind values.
+const (
+	NodeTable  NodeKind = "table"  // a lookup; its children are what the flow did
+	NodeBucket NodeKind = "bucket" // a branch, such as the continuation of a recirculation
+	NodeAction NodeKind = "action" // an action
+	NodeNote   NodeKind = "note"   // an action's result, printed " -> "
+	NodeWarn   NodeKind = "warn"   // printed " >> "
+	NodeError  NodeKind = "error"  // printed " >>>> "
+)
+
+// Node is one step of a trace.
+type Node struct {
+	Kind NodeKind `json:"kind"`
+	Text string   `json:"text"`
+	// Table, Priority and Cookie are of a lookup.
+	Table    openflow.TableID `json:"table,omitempty"`
+	Children []Node           `json:"children,omitempty"`
+}
