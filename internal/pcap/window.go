@@ -1,0 +1,80 @@
+package pcap
+
+import (
+	"errors"
+	"io"
+)
+
+// windowSize holds the largest frame with its headers twice over, so that what moves to
+// the front at a refill is little against what is read.
+const windowSize = 4 * MaxFrame
+
+// window is a forward-only view of a stream through one fixed buffer.
+type window struct {
+	src      io.Reader
+	buf      []byte
+	pos, end int   // buf[pos:end] is read and not yet consumed
+	base     int64 // offset of buf[0] in the stream
+	err      error // why src gives no more
+}
+
+func newWindow(src io.Reader) *window {
+	return &window{src: src, buf: make([]byte, windowSize)}
+}
+
+// offset is the stream position of the next byte.
+func (w *window) offset() int64 { return w.base + int64(w.pos) }
+
+// peek gives the next n bytes without consuming them, or the fewer that are left.
+// They stay valid until the next peek or skip. n is at most windowSize.
+func (w *window) peek(n int) []byte {
+	if w.end-w.pos < n {
+		w.fill(n)
+	}
+	return w.buf[w.pos:min(w.pos+n, w.end)]
+}
+
+// skip consumes up to n bytes and gives the number consumed.
+func (w *window) skip(n int64) int64 {
+	done := int64(0)
+	for {
+		step := min(n-done, int64(w.end-w.pos))
+		w.pos += int(step)
+		done += step
+		if done == n || w.fill(1) == 0 {
+			return done
+		}
+	}
+}
+
+// fill reads until n bytes are in view or the stream ends, and gives the bytes in view.
+func (w *window) fill(n int) int {
+	if w.err == nil && len(w.buf)-w.pos < n {
+		copy(w.buf, w.buf[w.pos:w.end])
+		w.base += int64(w.pos)
+		w.pos, w.end = 0, w.end-w.pos
+	}
+	if w.pos == w.end && w.err == nil {
+		w.base += int64(w.pos)
+		w.pos, w.end = 0, 0
+	}
+	for empty := 0; w.end-w.pos < n && w.err == nil; {
+		got, err := w.src.Read(w.buf[w.end:])
+		w.end += got
+		w.err = err
+		if got > 0 {
+			empty = 0
+		} else if empty++; empty == 100 && err == nil {
+			w.err = io.ErrNoProgress
+		}
+	}
+	return w.end - w.pos
+}
+
+// failure is the error that ended the stream, nil at its proper end.
+func (w *window) failure() error {
+	if w.err == nil || errors.Is(w.err, io.EOF) {
+		return nil
+	}
+	return w.err
+}
