@@ -6,6 +6,7 @@ type Action interface {
 	// String is the canonical ovs-ofctl text.
 	String() string
 	action()
+	append(b []byte) []byte
 }
 
 // PortNo is an OpenFlow port number as OVS keeps it, 16 bits wide.
@@ -201,6 +202,7 @@ type LearnSpec interface {
 	// String is the canonical ovs-ofctl text.
 	String() string
 	learnSpec()
+	append(b []byte) []byte
 }
 
 // LearnMatchField matches Dst against the learning frame's Src.

@@ -1,0 +1,167 @@
+package openflow
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"strconv"
+)
+
+// appendHexValue writes v in hexadecimal, zero as "0", as OVS writes registers and marks.
+func appendHexValue(b []byte, v Value) []byte {
+	if v.IsZero() {
+		return append(b, '0')
+	}
+	return appendHex(b, v, 1)
+}
+
+// appendHex writes v in hexadecimal with at least digits digits.
+func appendHex(b []byte, v Value, digits int) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, "0x"...)
+	for i := max(digits, (v.BitLen()+3)/4) - 1; i >= 0; i-- {
+		b = append(b, hex[v.Shr(4*i).Lo&15])
+	}
+	return b
+}
+
+func appendMAC(b []byte, v Value) []byte {
+	const hex = "0123456789abcdef"
+	for shift := 40; shift >= 0; shift -= 8 {
+		octet := byte(v.Lo >> shift)
+		b = append(b, hex[octet>>4], hex[octet&15])
+		if shift > 0 {
+			b = append(b, ':')
+		}
+	}
+	return b
+}
+
+// ipv4 is the address whose 32 bits v holds.
+func ipv4(v Value) netip.Addr {
+	var a [4]byte
+	binary.BigEndian.PutUint32(a[:], uint32(v.Lo))
+	return netip.AddrFrom4(a)
+}
+
+// ipv6 is the address whose 128 bits v holds.
+func ipv6(v Value) netip.Addr {
+	var a [16]byte
+	binary.BigEndian.PutUint64(a[:8], v.Hi)
+	binary.BigEndian.PutUint64(a[8:], v.Lo)
+	return netip.AddrFrom16(a)
+}
+
+// appendNet writes an address with its mask: nothing if it is full, a prefix length if it
+// is a prefix, a second address otherwise.
+func appendNet(b []byte, v, mask Value, width int, addr func(Value) netip.Addr) []byte {
+	b = addr(v).AppendTo(b)
+	switch n, ok := mask.PrefixLen(width); {
+	case ok && n == width:
+		return b
+	case ok:
+		return strconv.AppendInt(append(b, '/'), int64(n), 10)
+	}
+	return addr(mask).AppendTo(append(b, '/'))
+}
+
+// bitName names one bit of a set of flags.
+type bitName struct {
+	bit  uint64
+	name string
+}
+
+var tcpFlagNames = []bitName{
+	{0x001, "fin"}, {0x002, "syn"}, {0x004, "rst"}, {0x008, "psh"}, {0x010, "ack"}, {0x020, "urg"},
+	{0x040, "ece"}, {0x080, "cwr"}, {0x100, "ns"}, {0x200, "[200]"}, {0x400, "[400]"}, {0x800, "[800]"},
+}
+
+var ctStateNames = []bitName{
+	{uint64(CTNew), "new"}, {uint64(CTEst), "est"}, {uint64(CTRel), "rel"}, {uint64(CTRpl), "rpl"},
+	{uint64(CTInv), "inv"}, {uint64(CTTrk), "trk"}, {uint64(CTSNAT), "snat"}, {uint64(CTDNAT), "dnat"},
+}
+
+// appendFlags writes named bits: "a|b" if every one of them is fixed, "+a-b" otherwise.
+func appendFlags(b []byte, v, mask Value, names []bitName) []byte {
+	exact := true
+	for _, n := range names {
+		exact = exact && mask.Lo&n.bit != 0
+	}
+	if exact {
+		return appendFlagList(b, v, names)
+	}
+	for _, n := range names {
+		switch {
+		case mask.Lo&n.bit == 0:
+		case v.Lo&n.bit != 0:
+			b = append(append(b, '+'), n.name...)
+		default:
+			b = append(append(b, '-'), n.name...)
+		}
+	}
+	return b
+}
+
+func appendFlagList(b []byte, v Value, names []bitName) []byte {
+	if v.IsZero() {
+		return append(b, '0')
+	}
+	first := true
+	for _, n := range names {
+		if v.Lo&n.bit == 0 {
+			continue
+		}
+		if !first {
+			b = append(b, '|')
+		}
+		b, first = append(b, n.name...), false
+	}
+	return b
+}
+
+// fragName is one of the words that nw_frag takes.
+type fragName struct {
+	name        string
+	value, mask uint64
+}
+
+var fragNames = []fragName{
+	{"no", FragNo, 3}, {"yes", 1, 1}, {"first", FragFirst, 3}, {"later", FragLater, 3}, {"not_later", 0, 2},
+}
+
+func appendFrag(b []byte, v, mask Value) []byte {
+	for _, n := range fragNames {
+		if n.value == v.Lo && n.mask == mask.Lo {
+			return append(b, n.name...)
+		}
+	}
+	return appendHex(append(appendHex(b, v, 1), '/'), mask, 1)
+}
+
+// appendSet writes a field's value as set_field does: decimal fields keep a
+// decimal value under a mask, and nothing is padded.
+func (f Field) appendSet(b []byte, v, mask Value) []byte {
+	i := f.info()
+	full := mask == f.Mask()
+	switch i.style {
+	case styleIPv4:
+		return appendNet(b, v, mask, 32, ipv4)
+	case styleIPv6:
+		return appendNet(b, v, mask, 128, ipv6)
+	case styleMAC:
+		b = appendMAC(b, v)
+		if full {
+			return b
+		}
+		return appendMAC(append(b, '/'), mask)
+	case styleHex:
+		b = appendHexValue(b, v)
+	case stylePort:
+		b = PortNo(v.Lo).append(b)
+	default:
+		b = strconv.AppendUint(b, v.Lo, 10)
+	}
+	if full {
+		return b
+	}
+	return appendHexValue(append(b, '/'), mask)
+}
