@@ -29,23 +29,27 @@ type stream struct {
 
 // openStream looks at the first bytes of r and decompresses accordingly.
 func openStream(r io.Reader) (stream, error) {
-	in := bufio.NewReaderSize(r, MaxFrame)
-	magic, _ := in.Peek(4) // fewer bytes, or an error, meet the reader of the format again
+	var magic [4]byte
+	n, err := io.ReadFull(r, magic[:])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return stream{}, err
+	}
+	whole := io.MultiReader(bytes.NewReader(magic[:n]), r)
 	switch {
-	case bytes.HasPrefix(magic, gzipMagic):
-		z, err := gzip.NewReader(in)
+	case bytes.HasPrefix(magic[:n], gzipMagic):
+		z, err := gzip.NewReader(bufio.NewReaderSize(whole, readSize))
 		if err != nil {
 			return stream{}, fmt.Errorf("start gzip: %w", err)
 		}
 		return stream{Reader: z, close: func() {}}, nil
-	case bytes.HasPrefix(magic, zstdMagic):
-		z, err := zstd.NewReader(in, zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
+	case bytes.HasPrefix(magic[:n], zstdMagic):
+		z, err := zstd.NewReader(whole, zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return stream{}, fmt.Errorf("start zstd: %w", err)
 		}
 		return stream{Reader: z, close: z.Close}, nil
 	}
-	return stream{Reader: in, close: func() {}}, nil
+	return stream{Reader: whole, close: func() {}}, nil
 }
 
 // counter counts the bytes read through it; another goroutine may look on.

@@ -5,11 +5,12 @@ import (
 	"io"
 )
 
-// windowSize holds the largest frame with its headers twice over, so that what moves to
-// the front at a refill is little against what is read.
-const windowSize = 4 * MaxFrame
+// readSize is how much is asked of a source at once, in bytes: enough to make system
+// calls rare, little enough to stay in the processor's cache.
+const readSize = 256 << 10
 
-// window is a forward-only view of a stream through one fixed buffer.
+// window is a forward-only view of a stream through one buffer, which grows
+// beyond readSize only if a frame does.
 type window struct {
 	src      io.Reader
 	buf      []byte
@@ -19,14 +20,14 @@ type window struct {
 }
 
 func newWindow(src io.Reader) *window {
-	return &window{src: src, buf: make([]byte, windowSize)}
+	return &window{src: src, buf: make([]byte, readSize)}
 }
 
 // offset is the stream position of the next byte.
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
 
 // peek gives the next n bytes without consuming them, or the fewer that are left.
-// They stay valid until the next peek or skip. n is at most windowSize.
+// They stay valid until the next peek or skip.
 func (w *window) peek(n int) []byte {
 	if w.end-w.pos < n {
 		w.fill(n)
@@ -49,26 +50,34 @@ func (w *window) skip(n int64) int64 {
 
 // fill reads until n bytes are in view or the stream ends, and gives the bytes in view.
 func (w *window) fill(n int) int {
-	if w.err == nil && len(w.buf)-w.pos < n {
-		copy(w.buf, w.buf[w.pos:w.end])
-		w.base += int64(w.pos)
-		w.pos, w.end = 0, w.end-w.pos
+	if w.err != nil {
+		return w.end - w.pos
 	}
-	if w.pos == w.end && w.err == nil {
-		w.base += int64(w.pos)
-		w.pos, w.end = 0, 0
-	}
-	for empty := 0; w.end-w.pos < n && w.err == nil; {
+	w.makeRoom(n)
+	for empty := 0; w.end-w.pos < n && w.err == nil; empty++ {
 		got, err := w.src.Read(w.buf[w.end:])
 		w.end += got
 		w.err = err
 		if got > 0 {
 			empty = 0
-		} else if empty++; empty == 100 && err == nil {
-			w.err = io.ErrNoProgress
+		} else if empty == 100 && err == nil {
+			w.err = &sourceError{io.ErrNoProgress}
 		}
 	}
 	return w.end - w.pos
+}
+
+// makeRoom moves what is in view to the front if n bytes would not fit where it lies.
+func (w *window) makeRoom(n int) {
+	if w.pos < w.end && len(w.buf)-w.pos >= n {
+		return
+	}
+	from := w.buf[w.pos:w.end]
+	if n > len(w.buf) {
+		w.buf = make([]byte, 2*n)
+	}
+	w.base += int64(w.pos)
+	w.pos, w.end = 0, copy(w.buf, from)
 }
 
 // failure is the error that ended the stream, nil at its proper end.
