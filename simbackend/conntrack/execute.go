@@ -1,0 +1,266 @@
+package conntrack
+
+import (
+	"time"
+
+	"hpnn/internal/packet"
+)
+
+// Outcome says what continues behind a ct(): the packet itself unless it is Held, and
+// then each of Released, in order, through the same remaining actions.
+type Outcome struct {
+	Held     bool     // a fragment that waits for the rest of its datagram
+	Released []Packet // fragments that wait no longer; their frames are the caller's
+}
+
+// Execute runs ct(r) on p at the virtual time now, which must not run backwards: it sets
+// p.Meta and rewrites p.Frame in place. The outcome is the zero value unless fragments
+// are about.
+func (t *Table) Execute(now time.Duration, p *Packet, r *Request) Outcome {
+	ms := millis(now)
+	if t.waiting.idle() && !maybeFragment(p) {
+		t.track(ms, p, r)
+		return Outcome{}
+	}
+	return t.executeFragment(ms, p, r)
+}
+
+// track runs one whole packet through the tracker.
+func (t *Table) track(now int64, p *Packet, r *Request) {
+	m := &p.Meta
+	if m.State == StateInv { // so marked by the reassembly
+		m.write(r.Zone, nil, nil)
+		return
+	}
+	if c := m.conn; c != nil && c.orig.zone == r.Zone && !r.Force && !helperPort(p) {
+		t.trackCached(p, c, r)
+		return
+	}
+	var l lookup
+	if !l.extract(p, r.Zone) {
+		m.State = StateInv
+		m.write(r.Zone, nil, nil)
+		return
+	}
+	t.trackFound(now, m, &l, r)
+}
+
+// helperPort tells the packets OVS takes for FTP or TFTP control by their port, with or
+// without alg=. They are never served from the packet's memory of an earlier ct().
+func helperPort(p *Packet) bool {
+	v, ok := p.view()
+	if !ok || len(v.payload()) < 4 {
+		return false
+	}
+	src, dst := packet.Word(v.payload(), 0), packet.Word(v.payload(), 2)
+	switch v.proto() {
+	case protoTCP:
+		return src == 21 || dst == 21
+	case protoUDP:
+		return dst == 69
+	}
+	return false
+}
+
+// trackCached serves a second ct() in the same zone: the connection is known, so only
+// its mark and label, the translation and exec() remain.
+func (t *Table) trackCached(p *Packet, c *conn, r *Request) {
+	m := &p.Meta
+	if r.NAT.Kind != NATNone {
+		if v, ok := p.view(); ok {
+			m.translate(&v, c, m.reply, m.related)
+		}
+		m.conn = nil
+	}
+	m.Zone, m.Mark, m.Label = r.Zone, c.mark, c.label
+	m.exec(c, r)
+}
+
+// trackFound serves a packet with a key.
+func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
+	if m.State != 0 && m.Zone != r.Zone {
+		m.State = 0
+	}
+	n := t.find(now, m, l)
+	if n != nil && r.Force && l.reply {
+		if !n.reply { // the second node of a translated connection stays in force
+			t.expire(n.conn)
+		}
+		n = nil
+	}
+	c, ok := t.resolve(now, n, l)
+	if !ok {
+		m.State |= StateInv
+		m.write(r.Zone, nil, nil)
+		return
+	}
+	c = t.updateOrCreate(now, m, l, c, r)
+	m.write(r.Zone, c, l)
+	if c != nil {
+		m.exec(c, r)
+	}
+	m.conn = nil
+	if r.NAT.Kind == NATNone {
+		m.conn, m.reply, m.related = c, l.reply, l.related
+	}
+}
+
+// find looks l up. A packet that was translated by an earlier ct() is in no tuple; the
+// answer to it is, so that is looked for and the direction turned round.
+func (t *Table) find(now int64, m *Meta, l *lookup) *node {
+	if m.State&natted == 0 {
+		n, reply := t.index.find(&l.key, l.hash, now)
+		l.reply = reply
+		return n
+	}
+	back := l.key.reverse()
+	n, reply := t.index.find(&back, l.hash, now)
+	l.reply = reply
+	if n == nil {
+		return nil
+	}
+	l.reply = !reply
+	l.key = *n.key()
+	if l.reply {
+		l.key = *n.back()
+	}
+	l.hash = l.key.hash()
+	return n
+}
+
+// resolve gives the connection of a node. The second node of a translated connection
+// only leads to it, through the original tuple; ok is false if that has expired.
+func (t *Table) resolve(now int64, n *node, l *lookup) (c *conn, ok bool) {
+	if n == nil {
+		return nil, true
+	}
+	if !n.reply {
+		return n.conn, true
+	}
+	l.reply = true
+	first, reply := t.index.find(&l.key, n.conn.nodes[0].hash, now)
+	if first == nil || first.reply {
+		return nil, false
+	}
+	l.reply = reply
+	return first.conn, true
+}
+
+// updateOrCreate runs the state machine of c, if there is one, and commits a connection
+// for a packet that starts one. It returns the packet's connection or nil.
+func (t *Table) updateOrCreate(now int64, m *Meta, l *lookup, c *conn, r *Request) *conn {
+	if c == nil && r.NAT.Kind == NATNone && m.State&natted != 0 {
+		c = t.byOriginal(now, m, l)
+	}
+	if c == nil && l.related {
+		m.State = StateInv // an error about a connection we do not know
+		return nil
+	}
+	if c != nil && !t.updateState(now, m, l, c) {
+		if r.NAT.Kind != NATNone {
+			m.translate(&l.view, c, l.reply, l.related)
+		}
+		return c
+	}
+	if n, _ := t.index.find(&l.key, l.key.hash(), now); n != nil {
+		return c // its tuple is still owned by the connection that is over
+	}
+	return t.create(now, m, l, r)
+}
+
+// byOriginal finds the connection of a translated packet by the original tuple it
+// carries, when the answer to it is in no tuple either.
+func (t *Table) byOriginal(now int64, m *Meta, l *lookup) *conn {
+	orig := m.Orig
+	if orig.Proto != l.key.proto || orig.Proto == 0 {
+		return nil
+	}
+	if orig.Proto == protoICMP {
+		orig.ID, orig.DstPort = l.key.src.port(), 0
+	}
+	k, ok := keyOf(orig, m.Zone)
+	if !ok {
+		return nil
+	}
+	if n, _ := t.index.find(&k, k.hash(), now); n != nil && !n.reply {
+		return n.conn
+	}
+	return nil
+}
+
+// updateState moves c on by the packet and sets the state bits. It returns true if the
+// connection is over and the packet may start another.
+func (t *Table) updateState(now int64, m *Meta, l *lookup, c *conn) (fresh bool) {
+	if l.related {
+		m.State |= StateRel
+		if l.reply {
+			m.State |= StateRpl
+		}
+		return false
+	}
+	switch c.update(l, now) {
+	case verdictEstablished:
+		m.State = m.State&^StateNew | StateEst
+		if l.reply {
+			m.State |= StateRpl
+		}
+	case verdictNew:
+		m.State |= StateNew
+	case verdictInvalid:
+		m.State = StateInv
+	case verdictReplace:
+		t.expire(c)
+		return true
+	}
+	return false
+}
+
+// create judges a packet without a connection and commits one if asked to. There is
+// none if the packet may not open one, the table is full, or no translation is free.
+func (t *Table) create(now int64, m *Meta, l *lookup, r *Request) *conn {
+	if !l.mayOpen() {
+		m.State = StateInv
+		return nil
+	}
+	m.State = StateNew
+	if !r.Commit || t.conns >= t.config.MaxConns {
+		return nil
+	}
+	c := &conn{orig: l.key, reply: l.key.reverse()}
+	c.open(l, now)
+	if r.NAT.Kind != NATNone {
+		if !t.chooseTuple(now, c, r.NAT) {
+			return nil
+		}
+		m.rewrite(&l.view, c, false, l.related)
+	}
+	t.add(c)
+	return c
+}
+
+// write leaves the findings in the packet: the connection's original tuple, mark and
+// label, else the packet's own tuple, else nothing.
+func (m *Meta) write(zone uint16, c *conn, l *lookup) {
+	m.State |= StateTrk
+	m.Zone = zone
+	switch {
+	case c != nil:
+		m.Mark, m.Label, m.Orig = c.mark, c.label, c.orig.tuple()
+	case l != nil:
+		m.Mark, m.Label, m.Orig = 0, Label{}, l.key.tuple()
+	default:
+		m.Mark, m.Label, m.Orig = 0, Label{}, Tuple{}
+	}
+}
+
+// exec writes the action's mark and label into the packet and the connection.
+func (m *Meta) exec(c *conn, r *Request) {
+	if r.MarkMask != 0 {
+		m.Mark = r.Mark&r.MarkMask | m.Mark&^r.MarkMask
+		c.mark = m.Mark
+	}
+	if r.LabelMask != (Label{}) {
+		m.Label = m.Label.set(r.Label, r.LabelMask)
+		c.label = m.Label
+	}
+}
