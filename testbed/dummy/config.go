@@ -17,6 +17,7 @@ const LocalMAC = "aa:55:aa:55:00:00"
 const (
 	maxPorts      = 1000
 	firstReserved = 0xff00
+	localNumber   = 0xfffffffe // OFPP_LOCAL
 )
 
 // Port is one dummy port of the bridge.
@@ -74,4 +75,17 @@ func (p Port) validate() error {
 		return fmt.Errorf("the number %d must be between 1 and %d", p.Number, firstReserved-1)
 	}
 	return nil
+}
+
+// number returns the OpenFlow number of a port.
+func (c Config) number(name string) (uint32, error) {
+	if name == Local {
+		return localNumber, nil
+	}
+	for _, p := range c.Ports {
+		if p.Name == name {
+			return p.Number, nil
+		}
+	}
+	return 0, &RefusedError{Command: "receive", Words: fmt.Sprintf("no port %q in the configuration", name)}
 }

@@ -14,8 +14,8 @@
 //     passed is gone: OVS's sweep has run at the new time.
 //   - other_config:flow-limit=0 keeps the datapath from caching flows. Each frame, and each recirculation of it, is
 //     translated afresh, so flow changes, learned flows and counters take effect at once and exactly.
-//   - After each frame an OpenFlow barrier is awaited; its reply comes only after the frame has left all tables. One
-//     main-loop round of the daemon takes one frame per port, hence a barrier per frame.
+//   - Receive returns when the frames have left all tables: it awaits an OpenFlow barrier behind each frame, or, for
+//     several at once, the port's own count of them.
 //
 // What it does not promise:
 //

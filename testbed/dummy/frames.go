@@ -33,7 +33,17 @@ func (s *Switch) Receive(ctx context.Context, port string, frames ...[]byte) err
 	})
 }
 
+// inject queues frames at a port and awaits them. Each round of the daemon's main loop takes one frame from a port
+// before it looks at OpenFlow messages. So the reply to a barrier sent after one frame was queued is exact. Several
+// barriers may be answered in one round, so for several frames the port's counter is watched.
 func (s *Switch) inject(ctx context.Context, port string, frames [][]byte) error {
+	var before uint64
+	if len(frames) > 1 {
+		var err error
+		if before, err = s.received(ctx, port); err != nil {
+			return err
+		}
+	}
 	params := []string{port}
 	for _, f := range frames {
 		params = append(params, hex.EncodeToString(f))
@@ -41,12 +51,15 @@ func (s *Switch) inject(ctx context.Context, port string, frames [][]byte) error
 	if _, err := s.control.call(ctx, "netdev-dummy/receive", params...); err != nil {
 		return err
 	}
-	for range frames {
-		if err := s.barrier(ctx); err != nil {
+	if len(frames) == 1 {
+		return s.barrier(ctx)
+	}
+	for {
+		count, err := s.received(ctx, port)
+		if err != nil || count-before >= uint64(len(frames)) {
 			return err
 		}
 	}
-	return nil
 }
 
 // Outputs returns the frames sent since the last call (or Reset): the ports in the order Local, Config.Ports; each
@@ -64,15 +77,33 @@ func (s *Switch) Outputs() ([]Output, error) {
 	return outputs, err
 }
 
-// barrier waits for the bridge. The connection is made when needed: OVS drops it as idle when its clock leaps.
+// barrier waits until the bridge has done what was asked of it, including the OpenFlow messages before.
 func (s *Switch) barrier(ctx context.Context, before ...[]byte) error {
+	return s.ask(ctx, func(o *openflow) error { return o.barrier(ctx, before...) })
+}
+
+func (s *Switch) received(ctx context.Context, port string) (count uint64, err error) {
+	number, err := s.config.number(port)
+	if err != nil {
+		return 0, err
+	}
+	err = s.ask(ctx, func(o *openflow) (err error) {
+		count, err = o.received(ctx, number)
+		return err
+	})
+	return count, err
+}
+
+// ask puts a question to the bridge, once more if the connection has been lost. It is made when needed: OVS drops it as
+// idle when its clock leaps.
+func (s *Switch) ask(ctx context.Context, question func(*openflow) error) (err error) {
 	fresh := s.bridge == nil
 	if fresh {
-		if err := s.dialBridge(ctx); err != nil {
+		if s.bridge, err = dialOpenFlow(ctx, s.path(Local+".mgmt")); err != nil {
 			return err
 		}
 	}
-	err := s.bridge.barrier(ctx, before...)
+	err = question(s.bridge)
 	var refused *RefusedError
 	if err == nil || errors.As(err, &refused) {
 		return err
@@ -81,12 +112,7 @@ func (s *Switch) barrier(ctx context.Context, before ...[]byte) error {
 	if fresh || !disconnected(err) {
 		return err
 	}
-	return s.barrier(ctx, before...)
-}
-
-func (s *Switch) dialBridge(ctx context.Context) (err error) {
-	s.bridge, err = dialOpenFlow(ctx, s.path(Local+".mgmt"))
-	return err
+	return s.ask(ctx, question)
 }
 
 func (s *Switch) hangUp() {

@@ -26,6 +26,8 @@ const (
 	ofEchoReply      = 3
 	ofFlowMod        = 14
 	ofGroupMod       = 15
+	ofPartRequest    = 18
+	ofPartReply      = 19
 	ofBarrierRequest = 20
 	ofBarrierReply   = 21
 	ofMeterMod       = 29
@@ -64,25 +66,62 @@ func (o *openflow) barrier(ctx context.Context, before ...[]byte) error {
 	if err := o.send(ctx, out); err != nil {
 		return fmt.Errorf("send barrier: %w", err)
 	}
-	return o.await(ctx)
-}
-
-func (o *openflow) await(ctx context.Context) error {
 	var refused error
 	for {
-		kind, xid, body, err := o.read(ctx)
+		kind, xid, body, err := o.next(ctx)
 		switch {
 		case err != nil:
 			return fmt.Errorf("await barrier: %w", err)
 		case kind == ofBarrierReply && xid == o.xid:
 			return refused
-		case kind == ofEchoRequest:
-			if err := o.send(ctx, message(ofEchoReply, xid, body)); err != nil {
-				return fmt.Errorf("answer echo: %w", err)
-			}
-		case kind == ofError && len(body) >= 4 && refused == nil:
-			refused = &RefusedError{Command: "openflow", Words: fmt.Sprintf("error type %d code %d",
-				binary.BigEndian.Uint16(body), binary.BigEndian.Uint16(body[2:]))}
+		case kind == ofError && refused == nil:
+			refused = refusal(body)
+		}
+	}
+}
+
+// received returns how many frames the bridge has taken from a port and finished since the port exists.
+func (o *openflow) received(ctx context.Context, port uint32) (uint64, error) {
+	const statistics, replyHeader, counter = 4, 8, 8 // OFPMP_PORT_STATS; lengths and offset in bytes
+	o.xid++
+	body := binary.BigEndian.AppendUint32([]byte{0, statistics, 0, 0, 0, 0, 0, 0}, port)
+	if err := o.send(ctx, message(ofPartRequest, o.xid, append(body, 0, 0, 0, 0))); err != nil {
+		return 0, fmt.Errorf("ask for port statistics: %w", err)
+	}
+	for {
+		kind, xid, body, err := o.next(ctx)
+		switch {
+		case err != nil:
+			return 0, fmt.Errorf("await port statistics: %w", err)
+		case xid != o.xid:
+		case kind == ofError:
+			return 0, refusal(body)
+		case kind == ofPartReply && len(body) >= replyHeader+counter+8:
+			return binary.BigEndian.Uint64(body[replyHeader+counter:]), nil
+		default:
+			return 0, fmt.Errorf("await port statistics: got message type %d of %d bytes", kind, len(body))
+		}
+	}
+}
+
+// refusal turns the body of an error message into an error.
+func refusal(body []byte) error {
+	if len(body) < 4 {
+		return &RefusedError{Command: "openflow", Words: "an error without a code"}
+	}
+	return &RefusedError{Command: "openflow", Words: fmt.Sprintf("error type %d code %d",
+		binary.BigEndian.Uint16(body), binary.BigEndian.Uint16(body[2:]))}
+}
+
+// next returns the next message that is not the bridge asking whether we live.
+func (o *openflow) next(ctx context.Context) (kind byte, xid uint32, body []byte, err error) {
+	for {
+		kind, xid, body, err = o.read(ctx)
+		if err != nil || kind != ofEchoRequest {
+			return kind, xid, body, err
+		}
+		if err := o.send(ctx, message(ofEchoReply, xid, body)); err != nil {
+			return 0, 0, nil, fmt.Errorf("answer echo: %w", err)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// sweepRetry is how long Warp waits, in real time, for OVS's revalidator before it prods it again.
-const sweepRetry = 100 * time.Millisecond
+// sweepRetry is how long Warp waits, in real time, for OVS's revalidators before it prods the main loop.
+const sweepRetry = 5 * time.Millisecond
 
 // Warp advances the switch's clock at once by d, a positive number of whole milliseconds. When it returns, flows,
 // connections and learned addresses whose time has come are gone. It costs some 10 ms of real time.
@@ -29,27 +29,39 @@ func (s *Switch) Warp(ctx context.Context, d time.Duration) error {
 	})
 }
 
-// revalidate awaits a round of OVS's revalidators that ends after the call: the bridge sweeps expired flows after each.
-// "revalidator/wait" is answered at the end of the next round, and a purge (of a cache that is empty) makes a round
-// begin. The version request in between makes sure that the wait has been registered.
+// revalidate awaits a round of OVS's revalidators: the bridge sweeps expired flows after each. Resuming from a pause
+// makes a round begin at once, and "revalidator/wait", registered during the pause, is answered after its end - when
+// the main loop looks, for which it is prodded.
 func (s *Switch) revalidate(ctx context.Context) error {
+	if _, err := s.control.call(ctx, "revalidator/pause"); err != nil {
+		return err
+	}
 	if err := s.waiting.ask(ctx, "revalidator/wait"); err != nil {
 		return err
 	}
-	if _, err := s.control.call(ctx, "version"); err != nil {
+	if err := s.prod(ctx); err != nil {
+		return err
+	}
+	if _, err := s.control.call(ctx, "revalidator/resume"); err != nil {
 		return err
 	}
 	for {
-		if _, err := s.control.call(ctx, "revalidator/purge"); err != nil {
-			return err
-		}
 		round, cancel := context.WithTimeout(ctx, sweepRetry)
 		_, err := s.waiting.answer(round, "revalidator/wait")
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return err
 		}
+		if err := s.prod(ctx); err != nil {
+			return err
+		}
 	}
+}
+
+// prod makes the daemon's main loop go round once: what it had received before has then been looked at.
+func (s *Switch) prod(ctx context.Context) error {
+	_, err := s.control.call(ctx, "version")
+	return err
 }
 
 // Connections returns the connection table as "ovs-appctl dpctl/dump-conntrack -s" prints it, in no particular order.
