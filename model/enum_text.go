@@ -71,4 +71,3 @@ func (s InitialState) MarshalText() ([]byte, error) { return initialStates.marsh
 
 // UnmarshalText takes the word used in YAML.
 func (s *InitialState) UnmarshalText(text []byte) error { return initialStates.unmarshal(s, text) }
-
