@@ -75,9 +75,6 @@ func (s *Switch) connect(ctx context.Context) (err error) {
 	if s.control, err = dialUnixctl(ctx, s.path("vswitchd.ctl")); err != nil {
 		return err
 	}
-	if s.waiting, err = dialUnixctl(ctx, s.path("vswitchd.ctl")); err != nil {
-		return err
-	}
 	if err := s.openCaptures(); err != nil {
 		return err
 	}

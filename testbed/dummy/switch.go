@@ -30,8 +30,7 @@ type Switch struct {
 	closed bool
 
 	database, vswitchd *daemon
-	control            *unixctl // requests that are answered at once
-	waiting            *unixctl // requests that are answered later
+	control            *unixctl
 	bridge             *openflow
 	captures           []*capture
 }
@@ -130,7 +129,6 @@ func (s *Switch) sweep() error {
 // halt ends connections and daemons. It leaves the fields, so that later calls tell what happened.
 func (s *Switch) halt() {
 	s.control.close()
-	s.waiting.close()
 	s.bridge.close()
 	for _, c := range s.captures {
 		c.close()

@@ -46,39 +46,25 @@ func (u *unixctl) close() {
 
 // call asks and awaits the answer. What the daemon refuses is a RefusedError; everything else broke the connection.
 func (u *unixctl) call(ctx context.Context, method string, params ...string) (string, error) {
-	if err := u.ask(ctx, method, params...); err != nil {
-		return "", err
-	}
-	return u.answer(ctx, method)
-}
-
-// ask sends a request without awaiting its answer.
-func (u *unixctl) ask(ctx context.Context, method string, params ...string) error {
 	if params == nil {
 		params = []string{} // null is refused
 	}
 	u.last++
 	data, err := json.Marshal(request{u.last, method, params})
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", method, err)
+		return "", fmt.Errorf("encode %s: %w", method, err)
 	}
-	return within(ctx, u.conn, func() error {
-		_, err := u.conn.Write(data)
-		return err
-	})
-}
-
-// answer awaits the answer to the last request and skips those to earlier ones, whose callers gave up.
-func (u *unixctl) answer(ctx context.Context, method string) (string, error) {
 	var r response
-	for r.ID != u.last {
-		r = response{}
-		if err := within(ctx, u.conn, func() error { return u.decoder.Decode(&r) }); err != nil {
-			u.resume()
-			return "", fmt.Errorf("await answer to %s: %w", method, err)
+	err = within(ctx, u.conn, func() error {
+		if _, err := u.conn.Write(data); err != nil {
+			return err
 		}
-	}
+		return u.await(&r)
+	})
 	switch {
+	case err != nil:
+		u.resume()
+		return "", fmt.Errorf("call %s: %w", method, err)
 	case r.Error != nil:
 		return "", &RefusedError{Command: method, Words: *r.Error}
 	case r.Result == nil:
@@ -87,7 +73,18 @@ func (u *unixctl) answer(ctx context.Context, method string) (string, error) {
 	return *r.Result, nil
 }
 
-// resume keeps what was read of an answer: a decoder whose reading was broken off never reads again.
+// await reads the answer to the last request and skips those to earlier ones, whose callers gave up.
+func (u *unixctl) await(r *response) error {
+	for r.ID != u.last {
+		*r = response{}
+		if err := u.decoder.Decode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resume keeps what was read of an answer: a decoder whose reading was broken off would never read again.
 func (u *unixctl) resume() {
 	u.decoder = json.NewDecoder(io.MultiReader(u.decoder.Buffered(), u.conn))
 }
