@@ -156,15 +156,13 @@ func (s *Switch) do(ctx context.Context, what string, call func(context.Context)
 	return nil
 }
 
-// explain replaces an error that is the consequence of a daemon's death by that death.
+// explain replaces an error that is the consequence of a daemon's death by that death. A connection may break some
+// time before the process is gone.
 func (s *Switch) explain(err error) error {
-	patience := deathLimit
+	patience := time.Duration(0)
 	var refused *RefusedError
-	switch {
-	case errors.As(err, &refused) && !refused.connection():
-		patience = 0
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		patience = 0
+	if disconnected(err) || errors.As(err, &refused) && refused.connection() {
+		patience = deathLimit
 	}
 	if death := s.death(patience); death != nil {
 		return death
