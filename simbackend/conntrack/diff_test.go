@@ -1,0 +1,124 @@
+package conntrack_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"hpnn/simbackend/conntrack"
+	"hpnn/testbed/dummy"
+)
+
+// TestAgainstOVS runs random conversations through the tracker and a real OVS. By
+// default a few fixed seeds; HPNN_CONNTRACK_DIFF=10m runs fresh ones for that long.
+func TestAgainstOVS(t *testing.T) {
+	sw := dummy.ForTest(t, dummy.Config{Ports: dummy.NumberedPorts(2)})
+	budget, first := 2*time.Second, uint64(1)
+	if text := os.Getenv("HPNN_CONNTRACK_DIFF"); text != "" {
+		var err error
+		budget, err = time.ParseDuration(text)
+		require.NoError(t, err)
+		first = uint64(time.Now().UnixNano())
+	}
+	packets, seeds := 0, 0
+	for start := time.Now(); time.Since(start) < budget; seeds++ {
+		packets += runSeed(t, sw, first+uint64(seeds))
+	}
+	t.Logf("%d packets in %d random worlds, no difference", packets, seeds)
+}
+
+func runSeed(t *testing.T, sw *dummy.Switch, seed uint64) int {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	r := newRig(t, sw, randomScripts(rng)...)
+	w := newWorld(rng, r)
+	for range 6 {
+		for range 40 {
+			w.step()
+		}
+		r.settle()
+		if rng.IntN(2) == 0 {
+			r.warp(time.Duration(warps[rng.IntN(len(warps))]) * time.Millisecond)
+		}
+	}
+	r.finish()
+	return r.packets
+}
+
+// warps are times worth jumping over, in milliseconds: below, at and above timeouts.
+var warps = []int{1, 500, 999, 10_000, 29_999, 30_000, 30_001, 44_999, 45_000, 59_999, 60_000, 60_001, 900_000, 86_400_000}
+
+var (
+	clients  = []addr{ip("10.0.0.1"), ip("10.0.0.2")}
+	servers  = []addr{ip("10.0.1.1"), ip("10.0.1.2"), ip("10.0.9.9")}
+	mappings = []addr{ip("10.0.1.1"), ip("10.0.1.2"), ip("10.0.2.1"), {}}
+)
+
+func randomScripts(rng *rand.Rand) []script {
+	scripts := []script{
+		{{Request: conntrack.Request{Zone: 1}}},
+		{{Request: conntrack.Request{Zone: 1, Commit: true}}},
+		{{Request: conntrack.Request{Zone: 1, NAT: conntrack.NAT{Kind: conntrack.NATExisting}}}},
+		{{Request: conntrack.Request{Zone: 1, Commit: true, NAT: conntrack.NAT{Kind: conntrack.NATDst, AddrMin: servers[0], PortMin: 8080}}}},
+		{{Request: conntrack.Request{Zone: 1, Commit: true, NAT: conntrack.NAT{Kind: conntrack.NATSrc, AddrMin: mappings[2]}}}},
+	}
+	for range 5 {
+		scripts = append(scripts, randomScript(rng))
+	}
+	return scripts
+}
+
+func randomScript(rng *rand.Rand) script {
+	var s script
+	for range 1 + rng.IntN(3) {
+		switch {
+		case rng.IntN(12) == 0:
+			s = append(s, step{clear: true})
+		default:
+			s = append(s, step{here: rng.IntN(4) == 0, Request: randomRequest(rng)})
+		}
+	}
+	last := &s[len(s)-1]
+	if last.clear || last.here {
+		s = append(s, step{Request: randomRequest(rng)})
+	}
+	return s
+}
+
+func randomRequest(rng *rand.Rand) conntrack.Request {
+	r := conntrack.Request{Zone: 1, Commit: rng.IntN(2) == 0}
+	if rng.IntN(5) == 0 {
+		r.Zone = uint16(rng.IntN(3))
+	}
+	r.Force = r.Commit && rng.IntN(6) == 0
+	switch rng.IntN(4) {
+	case 0, 1:
+	case 2:
+		if !r.Commit {
+			r.NAT.Kind = conntrack.NATExisting
+		}
+	case 3:
+		if r.Commit {
+			r.NAT = randomNAT(rng)
+		}
+	}
+	if r.Commit && rng.IntN(4) == 0 {
+		r.Mark, r.MarkMask = rng.Uint32(), []uint32{0xffffffff, 0xff, 0xf0f0}[rng.IntN(3)]
+	}
+	if r.Commit && rng.IntN(6) == 0 {
+		r.LabelMask = conntrack.Label{Hi: 0xff, Lo: 0xffff << 40}
+		r.Label = conntrack.Label{Hi: rng.Uint64() & 0xff, Lo: rng.Uint64() & (0xffff << 40)}
+	}
+	return r
+}
+
+func randomNAT(rng *rand.Rand) conntrack.NAT {
+	n := conntrack.NAT{Kind: conntrack.NATSrc + conntrack.NATKind(rng.IntN(2)), AddrMin: mappings[rng.IntN(len(mappings))]}
+	if n.AddrMin != (addr{}) && rng.IntN(2) == 0 {
+		n.PortMin = []uint16{80, 8080, 1000, 40000}[rng.IntN(4)]
+	}
+	return n
+}
