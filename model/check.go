@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 )
 
 // Validate returns what is wrong with t as [Faults] without places, or nil. A topology built in Go goes through
@@ -13,7 +15,7 @@ func Validate(t Topology) error {
 
 // rules applies every rule: first those of single fields, which the tables of keys hold, then those between fields.
 func rules(t *Topology) Faults {
-	c := &checker{t: t}
+	c := &checker{t: t, rejected: map[string]bool{}}
 	topologyKeys.check(c, "", t)
 	checkSegments(c)
 	checkPorts(c)
@@ -27,13 +29,15 @@ func rules(t *Topology) Faults {
 
 // A checker collects the faults of one topology. A rule between fields keeps quiet about values that are themselves at fault.
 type checker struct {
-	t      *Topology
-	faults Faults
+	t        *Topology
+	faults   Faults
+	rejected map[string]bool // paths of the faults
 }
 
 // reject records a complaint about path, unless it is nil.
 func (c *checker) reject(path string, wrong *complaint) {
 	if wrong != nil {
+		c.rejected[path] = true
 		c.faults = append(c.faults, Fault{Path: path, Problem: wrong.problem, Remedy: wrong.remedy})
 	}
 }
@@ -54,7 +58,7 @@ func unique[V comparable](c *checker, remedy string, claims []claim[V]) {
 	var unset V
 	first := map[V]string{}
 	for _, each := range claims {
-		if each.value == unset {
+		if each.value == unset || c.rejected[each.path] {
 			continue
 		}
 		if path, taken := first[each.value]; taken {
@@ -74,14 +78,15 @@ func claims[T any, V comparable](path, key string, list []T, of func(T) V) []cla
 	return all
 }
 
-// checkWithin faults an address that is no host address of the prefix.
-func checkWithin(c *checker, path string, a netip.Addr, p netip.Prefix, of string) {
-	if !a.Is4() || !p.IsValid() || !p.Addr().Is4() {
+// checkWithin faults an address that is no host address of the segment.
+func checkWithin(c *checker, path string, a netip.Addr, s Segment) {
+	p := s.Prefix
+	if !a.Is4() || !p.Addr().Is4() || p.Bits() > longest || c.rejected[path] {
 		return
 	}
 	switch {
 	case !p.Contains(a):
-		c.fault(path, "use an address of "+p.Masked().String(), "%s is outside the prefix of segment %s", a, of)
+		c.fault(path, "use an address of "+p.Masked().String(), "%s is outside the prefix of segment %s", a, s.Name)
 	case a == p.Masked().Addr():
 		c.fault(path, "use another address", "%s is the network address of %s", a, p.Masked())
 	case a == broadcast(p):
@@ -114,20 +119,14 @@ func namesOf[T any](list []T, of func(T) string) (names []string, complete bool)
 
 // reference faults a name that is none of those declared.
 func (c *checker) reference(path, what, name string, names []string, complete bool) {
-	if name == "" || !complete {
+	if name == "" || !complete || slices.Contains(names, name) {
 		return
 	}
-	for _, n := range names {
-		if n == name {
-			return
-		}
-	}
-	remedy := fmt.Sprintf("declare it, or use %s", listing(names))
-	if meant := nearest(name, names); meant != "" {
+	remedy := "declare it"
+	if meant := nearest(name, names); meant != "" && (len(name) > 3 || strings.EqualFold(name, meant)) {
 		remedy = fmt.Sprintf("did you mean %q?", meant)
-	}
-	if len(names) == 0 {
-		remedy = "declare it"
+	} else if 0 < len(names) && len(names) <= 8 {
+		remedy = "declare it, or use " + listing(names)
 	}
 	c.fault(path, remedy, "there is no %s %q", what, name)
 }

@@ -61,18 +61,19 @@ func checkHealth(c *checker, path string, h HealthMonitor) {
 
 // checkMember applies the rules between a member, its host and the segment its frames go to.
 func checkMember(c *checker, path string, p Pool, m Member) {
-	if m.Host != "" {
-		names, complete := namesOf(c.t.Hosts, func(h Host) string { return h.Name })
-		c.reference(join(path, "host"), "host", m.Host, names, complete)
-		if _, ok := c.t.Host(m.Host); !ok {
-			return
-		}
-	}
-	if !m.Address.Is4() || !c.hostsComplete() {
+	if m.Host == "" && !m.Address.IsValid() {
+		c.fault(path, "add host:, or address: of a member behind a route", "has neither a host nor an address")
 		return
 	}
+	names, complete := namesOf(c.t.Hosts, func(h Host) string { return h.Name })
+	c.reference(join(path, "host"), "host", m.Host, names, complete)
+	if !c.hostsComplete() || m.Host != "" && !slices.Contains(names, m.Host) || c.rejected[join(path, "address")] {
+		return
+	}
+	checkMemberFilled(c, path, m)
 	next, ok := c.t.NextHop(m.Address)
 	switch {
+	case !m.Address.IsValid():
 	case !ok:
 		c.fault(join(path, "address"), "declare a host with it, or a route to it", "%s is the address of no host", m.Address)
 	case m.Host != "" && next.Name != m.Host:
@@ -82,15 +83,29 @@ func checkMember(c *checker, path string, p Pool, m Member) {
 	}
 }
 
+// checkMemberFilled faults what follows from other fields and is missing all the same, as in a topology built in Go.
+func checkMemberFilled(c *checker, path string, m Member) {
+	_, known := c.t.NextHop(m.Address)
+	if !m.Address.IsValid() {
+		c.reject(join(path, "address"), missing("address"))
+	} else if m.Host == "" && known {
+		c.reject(join(path, "host"), missing("host"))
+	}
+	if m.Name == "" && m.Host != "" {
+		c.reject(join(path, "name"), missing("name"))
+	}
+}
+
 // checkDelivery applies the rules about the segment in which a member's frames leave the node.
 func checkDelivery(c *checker, path string, p Pool, next Host) {
 	s, ok := c.t.Segment(next.Segment)
 	if !ok {
 		return
 	}
-	if p.Health.Type != MonitorNone && s.Probe == nil {
-		c.fault(path, fmt.Sprintf("add probe: {address: …, port: …} to segment %s, or health: {type: none}", s.Name),
-			"segment %s has no address that probes could leave from", s.Name)
+	i := slices.IndexFunc(c.t.Segments, func(s Segment) bool { return s.Name == next.Segment })
+	if probe := join(item("segments", i), "probe"); p.Health.Type != MonitorNone && s.Probe == nil && !c.rejected[probe] {
+		c.fault(probe, fmt.Sprintf("add probe: {address: …, port: …}, or health: {type: none} to pool %s", p.Name),
+			"is missing: the probes of %s leave from it", path)
 	}
 	if s.Uplink == nil || *s.Uplink != next.Port {
 		return
@@ -165,7 +180,7 @@ func checkVIP(c *checker, path string, l Listener) {
 		c.fault(path, "use a listener for each segment, with a VIP of its own",
 			"%s belongs to private segment %s and cannot serve others", l.VIP, home.Name)
 	default:
-		checkWithin(c, path, l.VIP, home.Prefix, home.Name)
+		checkWithin(c, path, l.VIP, home)
 	}
 }
 

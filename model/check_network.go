@@ -12,18 +12,24 @@ func checkSegments(c *checker) {
 	unique(c, "give each segment its own name", claims("segments", "name", all, func(s Segment) string { return s.Name }))
 	for i, s := range all {
 		path := item("segments", i)
-		checkWithin(c, join(path, "gateway.address"), s.Gateway.Address, s.Prefix, s.Name)
+		checkWithin(c, join(path, "gateway.address"), s.Gateway.Address, s)
 		if s.Probe != nil {
-			checkWithin(c, join(path, "probe.address"), s.Probe.Address, s.Prefix, s.Name)
+			checkWithin(c, join(path, "probe.address"), s.Probe.Address, s)
 		}
 		if s.Kind == Public && s.Uplink == nil {
 			c.fault(join(path, "uplink"), "add uplink: {name: …, number: …}", "is missing: the clients of a public segment are behind it")
 		}
-		for j, other := range all[:i] {
-			if s.Prefix.IsValid() && other.Prefix.IsValid() && s.Prefix.Overlaps(other.Prefix) {
-				c.fault(join(path, "prefix"), "give each segment its own addresses",
-					"%s overlaps %s of segments[%d]", s.Prefix, other.Prefix, j)
-			}
+		checkOverlap(c, join(path, "prefix"), s.Prefix, all[:i])
+	}
+}
+
+// checkOverlap faults a prefix that shares addresses with one of the segments before it.
+func checkOverlap(c *checker, path string, p netip.Prefix, before []Segment) {
+	for i, s := range before {
+		other := join(item("segments", i), "prefix")
+		if p.IsValid() && s.Prefix.IsValid() && p.Overlaps(s.Prefix) && !c.rejected[path] && !c.rejected[other] {
+			c.fault(path, "give each segment its own addresses", "%s overlaps %s, %s", p, other, s.Prefix)
+			return
 		}
 	}
 }
@@ -32,8 +38,14 @@ func checkSegments(c *checker) {
 func checkAddresses(c *checker) {
 	var addresses []claim[netip.Addr]
 	var macs []claim[MAC]
+	owner := map[netip.Addr]string{}
 	own := func(path string, a netip.Addr, m MAC) {
 		addresses = append(addresses, claim[netip.Addr]{join(path, "address"), a})
+		_, taken := owner[a]
+		if taken && m == macFor(a) {
+			return // it follows from the address, which is at fault
+		}
+		owner[a] = join(path, "address")
 		macs = append(macs, claim[MAC]{join(path, "mac"), m})
 	}
 	for i, s := range c.t.Segments {
@@ -48,10 +60,6 @@ func checkAddresses(c *checker) {
 	}
 	unique(c, "give each its own address", addresses)
 	unique(c, "give each interface its own MAC", macs)
-	owner := map[netip.Addr]string{}
-	for _, a := range addresses {
-		owner[a.value] = a.path
-	}
 	for i, l := range c.t.Listeners {
 		if path, taken := owner[l.VIP]; taken && l.VIP.IsValid() {
 			c.fault(join(item("listeners", i), "vip"), "give the VIP an address of its own", "%s is already %s", l.VIP, path)
@@ -121,7 +129,7 @@ func checkHosts(c *checker) {
 		if !ok || h.Segment == "" {
 			continue
 		}
-		checkWithin(c, join(path, "address"), h.Address, s.Prefix, s.Name)
+		checkWithin(c, join(path, "address"), h.Address, s)
 		if s.Kind == Public && s.Uplink != nil && s.Uplink.Number != h.Port.Number {
 			c.fault(join(path, "port"), fmt.Sprintf("use the uplink's port, %d, or a private segment", s.Uplink.Number),
 				"a host of a public segment has no port of its own, as the node does not switch there")
@@ -135,7 +143,7 @@ func checkRoutes(c *checker) {
 	for i, r := range c.t.Routes {
 		path := item("routes", i)
 		for _, s := range c.t.Segments {
-			if s.Prefix.IsValid() && r.Prefix.IsValid() && s.Prefix.Bits() <= r.Prefix.Bits() && s.Prefix.Overlaps(r.Prefix) {
+			if s.Prefix.IsValid() && r.Prefix.IsValid() && s.Prefix.Bits() <= r.Prefix.Bits() && s.Prefix.Overlaps(r.Prefix) && !c.rejected[join(path, "prefix")] {
 				c.fault(join(path, "prefix"), "remove the route: the segment is attached directly",
 					"%s lies in the prefix of segment %s", r.Prefix, s.Name)
 			}

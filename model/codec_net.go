@@ -115,12 +115,21 @@ func readPrefix(s scalar) (netip.Prefix, *complaint) {
 		return p, nil
 	}
 	if a, err := netip.ParseAddr(s.text); err == nil {
-		return netip.Prefix{}, complain(fmt.Sprintf("write it as %s/24", a), "%s has no length", s.text)
+		return netip.Prefix{}, complain(lengthFor(a), "%s has no length", s.text)
 	}
 	if p, ok := netmask(s.text); ok {
 		return netip.Prefix{}, complain("write "+p.String(), "%s has a netmask, not a length", s.text)
 	}
 	return netip.Prefix{}, complain("write it as 10.20.0.0/24", "%q is not an IPv4 prefix", s.text)
+}
+
+// lengthFor guesses which prefix an address without a length stands for.
+func lengthFor(a netip.Addr) string {
+	around := netip.PrefixFrom(a, 24).Masked()
+	if around.Addr() == a {
+		return "write " + around.String()
+	}
+	return fmt.Sprintf("write %s/32 for the address, %s for those around it", a, around)
 }
 
 // netmask reads the form 10.20.0.0/255.255.255.0.

@@ -9,7 +9,7 @@ import (
 type decoder struct {
 	index  map[string]place // of every key and list element that the file has
 	faults Faults
-	broken []string // paths whose values could not be read
+	broken map[string]bool // paths whose values could not be read
 }
 
 // A place is where a field stands in the file.
@@ -26,7 +26,7 @@ func (d *decoder) reject(path string, wrong *complaint) {
 	if wrong == nil {
 		return
 	}
-	d.broken = append(d.broken, path)
+	d.broken[path] = true
 	d.rejectAt(d.index[path], path, wrong)
 }
 
@@ -76,7 +76,7 @@ func decodeObject[T any](d *decoder, o *object[T], n ast.Node, path string, into
 	for _, f := range o.fields {
 		at := join(path, f.info().key)
 		if _, given := d.index[at]; !given && f.info().need == required && !d.isBroken(at) {
-			d.broken = append(d.broken, at)
+			d.broken[at] = true
 			d.rejectAt(d.index[path], at, missing(f.info().key))
 		}
 	}
@@ -90,7 +90,11 @@ func decodeShort[T any](d *decoder, o *object[T], n ast.Node, path string, into 
 		}
 		return
 	}
-	d.reject(path, d.shape(n, "a mapping", "write its keys: "+listing(o.names())))
+	wrong := d.shape(n, "a mapping", "write its keys: "+listing(o.names()))
+	if path == "" {
+		wrong.problem = "the file " + wrong.problem
+	}
+	d.reject(path, wrong)
 }
 
 func decodeEntry[T any](d *decoder, o *object[T], e *ast.MappingValueNode, path string, into *T) {
@@ -103,18 +107,29 @@ func decodeEntry[T any](d *decoder, o *object[T], e *ast.MappingValueNode, path 
 	if f == nil {
 		wrong, meant := unknownKey(key, o.names())
 		d.rejectAt(startOf(e.Key), at, wrong)
-		d.broken = append(d.broken, join(path, meant))
+		d.broken[join(path, meant)] = true
 		return
 	}
 	if first, twice := d.index[at]; twice {
 		d.rejectAt(startOf(e.Key), at, complain("keep one of them", "is given twice, first in line %d", first.line))
 		return
 	}
+	if glued(e) {
+		d.rejectAt(startOf(e.Key), at, complain("write "+key+": with a space after the colon", "the value touches its key"))
+	}
 	d.index[at] = startOf(e.Value)
 	if _, scalar := e.Value.(ast.ScalarNode); !scalar || isNull(e.Value) {
 		d.index[at] = startOf(e.Key)
 	}
 	f.decode(d, e.Value, at, into)
+}
+
+// glued reports whether a plain key and its scalar have no space between them, which YAML takes for one word.
+func glued(e *ast.MappingValueNode) bool {
+	_, scalar := e.Value.(ast.ScalarNode)
+	plain := e.Key.GetToken().Type == token.StringType
+	colon := placeOf(e.Start)
+	return scalar && plain && !isNull(e.Value) && startOf(e.Value) == place{colon.line, colon.column + 1}
 }
 
 // key returns the text of an entry's key; keys that are not plain text are refused.
@@ -129,7 +144,7 @@ func (d *decoder) key(e *ast.MappingValueNode, path string) (string, bool) {
 	default:
 		return e.Key.GetToken().Value, true
 	}
-	d.broken = append(d.broken, path)
+	d.broken[path] = true
 	return "", false
 }
 
@@ -189,18 +204,19 @@ func isNull(n ast.Node) bool {
 
 // isBroken reports whether path, or something it is part of, could not be read.
 func (d *decoder) isBroken(path string) bool {
-	for _, b := range d.broken {
-		if within(path, b) {
-			return true
-		}
+	for path != "" && !d.broken[path] {
+		path = parent(path)
 	}
-	return false
+	return d.broken[path]
 }
 
-// within reports whether path is outer or lies inside it.
-func within(path, outer string) bool {
-	if outer == "" || path == outer {
-		return true
+// nearest returns the place of path or of the innermost thing around it that the file has.
+func (d *decoder) nearest(path string) place {
+	for path != "" {
+		if at, ok := d.index[path]; ok {
+			return at
+		}
+		path = parent(path)
 	}
-	return len(path) > len(outer) && path[:len(outer)] == outer && (path[len(outer)] == '.' || path[len(outer)] == '[')
+	return d.index[""]
 }

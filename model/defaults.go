@@ -12,7 +12,8 @@ func WithDefaults(t Topology) Topology {
 
 // A filler knows which fields were given, if the topology comes from a file.
 type filler struct {
-	index map[string]place // nil for a topology built in Go
+	index   map[string]place // nil for a topology built in Go
+	unknown map[string]bool  // gets the fields whose default follows from one that is at fault
 }
 
 func (f filler) knows() bool { return f.index != nil }
@@ -41,11 +42,15 @@ func fill(t Topology, f filler) Topology {
 	return t
 }
 
-// derive sets a field that was not given.
+// derive sets a field that was not given. If v is not known either, the field is no fault of its own.
 func derive[V comparable](f filler, path string, field *V, v V) {
 	var unset V
-	if *field == unset && !f.given(path) {
-		*field = v
+	if *field != unset || f.given(path) {
+		return
+	}
+	*field = v
+	if v == unset && f.knows() {
+		f.unknown[path] = true
 	}
 }
 
@@ -64,10 +69,17 @@ func fillSegment(s *Segment, i int, f filler) {
 	if s.Uplink != nil {
 		derive(f, join(path, "uplink.name"), &s.Uplink.Name, s.Name)
 	}
-	if s.Probe != nil && s.Name != "" {
+	if s.Probe != nil {
 		derive(f, join(path, "probe.mac"), &s.Probe.MAC, macFor(s.Probe.Address))
-		derive(f, join(path, "probe.port.name"), &s.Probe.Port.Name, "hcif-"+s.Name)
+		derive(f, join(path, "probe.port.name"), &s.Probe.Port.Name, probePortName(s.Name))
 	}
+}
+
+func probePortName(segment string) string {
+	if segment == "" {
+		return ""
+	}
+	return "hcif-" + segment
 }
 
 // macFor makes a locally administered MAC of an IPv4 address.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -67,12 +68,20 @@ func complain(remedy, problem string, args ...any) *complaint {
 	return &complaint{problem: fmt.Sprintf(problem, args...), remedy: remedy}
 }
 
-// join appends a key to a path.
+// join appends a key to a path; one that would be hard to read is quoted.
 func join(path, key string) string {
+	if !nameForm.MatchString(key) {
+		key = strconv.Quote(key)
+	}
 	if path == "" {
 		return key
 	}
 	return path + "." + key
+}
+
+// parent removes the last key or index of a path.
+func parent(path string) string {
+	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }
 
 // item appends an index to a path.

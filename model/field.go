@@ -13,6 +13,7 @@ type value[T any, V comparable] struct {
 	from  string              // how a derived default comes about, for the reference
 	only  func(*T) *complaint // nil, or why the key has no meaning in this object
 	zero  bool                // the zero value is a choice of its own, never "not given"
+	quiet bool                // a rule between fields judges its absence
 }
 
 func (f value[T, V]) decode(d *decoder, n ast.Node, path string, into *T) {
@@ -53,7 +54,7 @@ func (f value[T, V]) check(c *checker, path string, of *T) {
 		}
 		return
 	}
-	if v == unset && f.need == optional {
+	if v == unset && (f.need == optional || f.quiet) {
 		return
 	}
 	if v == unset && f.codec.blank {

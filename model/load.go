@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -47,10 +48,10 @@ func parse(data []byte) (Topology, Faults) {
 	if fault != nil {
 		return Topology{}, Faults{*fault}
 	}
-	d := &decoder{index: map[string]place{"": startOf(body)}}
+	d := &decoder{index: map[string]place{"": startOf(body)}, broken: map[string]bool{}}
 	var t Topology
 	decodeObject(d, &topologyKeys, body, "", &t)
-	t = fill(t, filler{index: d.index})
+	t = fill(t, filler{index: d.index, unknown: d.broken})
 	for _, f := range rules(&t) {
 		if !d.isBroken(f.Path) {
 			at := d.nearest(f.Path)
@@ -59,21 +60,6 @@ func parse(data []byte) (Topology, Faults) {
 		}
 	}
 	return t, d.faults
-}
-
-// nearest returns the place of path or of the innermost thing around it that the file has.
-func (d *decoder) nearest(path string) place {
-	for path != "" {
-		if at, ok := d.index[path]; ok {
-			return at
-		}
-		i := len(path) - 1
-		for i > 0 && path[i] != '.' && path[i] != '[' {
-			i--
-		}
-		path = path[:i]
-	}
-	return d.index[""]
 }
 
 // syntax returns the one document of a file.
@@ -144,17 +130,17 @@ func shallow(tokens token.Tokens) *Fault {
 		}
 		if brackets > maxDepth || marks > maxDepth {
 			return &Fault{Line: t.Position.Line, Column: t.Position.Column,
-				Problem: "is nested too deeply", Remedy: "a topology needs few levels"}
+				Problem: "the file is nested too deeply", Remedy: "write it with fewer levels"}
 		}
 	}
 	return nil
 }
 
 func syntaxFault(err error) *Fault {
-	fault := &Fault{Line: 1, Column: 1, Problem: err.Error(), Remedy: "correct the YAML"}
+	fault := &Fault{Line: 1, Column: 1, Problem: strings.ReplaceAll(err.Error(), "\n", " "), Remedy: "correct the YAML"}
 	var wrong *yaml.SyntaxError
 	if errors.As(err, &wrong) {
-		fault.Problem = wrong.GetMessage()
+		fault.Problem = strings.ReplaceAll(wrong.GetMessage(), "\n", " ")
 		fault.Remedy = "correct the YAML here or in the line before"
 		if t := wrong.GetToken(); t != nil && t.Position != nil {
 			fault.Line, fault.Column = t.Position.Line, t.Position.Column

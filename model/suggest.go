@@ -17,9 +17,6 @@ var otherNames = map[string]string{
 
 // unknownKey complains about a key that is none of the known ones, and says which of them may have been meant.
 func unknownKey(key string, known []string) (wrong *complaint, meant string) {
-	if before, _, found := strings.Cut(key, ":"); found && slices.Contains(known, before) {
-		return complain(fmt.Sprintf("write a space after the colon of %q", before), "unknown key"), before
-	}
 	meant = nearest(key, known)
 	if other := otherNames[strings.ToLower(key)]; meant == "" && slices.Contains(known, other) {
 		meant = other
