@@ -38,7 +38,7 @@ func startDaemon(path, dir string, args ...string) (*daemon, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", d.name, err)
 	}
-	cmd := exec.Command(path, append(args, "-vconsole:off", "--log-file="+d.file("log"))...)
+	cmd := exec.Command(path, append(args, "--log-file="+d.file("log"), "-vconsole:off", "-vsyslog:off")...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, environment(dir), stderr, stderr
 	cmd.SysProcAttr = childAttributes()
 	started := make(chan error)

@@ -2,6 +2,7 @@ package dummy
 
 import (
 	"context"
+	"errors"
 	"strings"
 )
 
@@ -23,13 +24,13 @@ func (s *Switch) Bundle(ctx context.Context, text string) error {
 	})
 }
 
-// DumpFlows returns what "ovs-ofctl -O OpenFlow15 dump-flows br0" prints: every flow with its statistics, in no
+// DumpFlows returns what "ovs-ofctl -O OpenFlow15 --no-names dump-flows br0" prints: every flow with its statistics, in no
 // particular order. Appctl(ctx, "bridge/dump-flows", Local) is some fifty times cheaper and tells counters, but neither
 // cookies nor timeouts.
 func (s *Switch) DumpFlows(ctx context.Context) (string, error) {
 	var text string
 	err := s.do(ctx, "dump flows", func(ctx context.Context) (err error) {
-		text, err = s.ofctl(ctx, "", "dump-flows", s.bridgeAddress())
+		text, err = s.ofctl(ctx, "", "--no-names", "dump-flows", s.bridgeAddress())
 		return err
 	})
 	return text, err
@@ -37,8 +38,15 @@ func (s *Switch) DumpFlows(ctx context.Context) (string, error) {
 
 func (s *Switch) bridgeAddress() string { return "unix:" + s.path(Local+".mgmt") }
 
+// bundle commits text. Unless told --no-names, ovs-ofctl first fetches a megabyte of table features to know the names
+// of tables, which takes longer than all the rest. So names are looked up only in what is refused without them; a
+// refused bundle has changed nothing and may be sent again.
 func (s *Switch) bundle(ctx context.Context, text string) error {
-	_, err := s.ofctl(ctx, text, "bundle", s.bridgeAddress(), "-")
+	var refused *RefusedError
+	_, err := s.ofctl(ctx, text, "--no-names", "bundle", s.bridgeAddress(), "-")
+	if errors.As(err, &refused) && !refused.connection() {
+		_, err = s.ofctl(ctx, text, "--names", "bundle", s.bridgeAddress(), "-")
+	}
 	return err
 }
 

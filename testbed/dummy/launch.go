@@ -59,7 +59,8 @@ func (s *Switch) capturePath(port string) string { return s.path(port + ".pcap")
 
 func (s *Switch) startVswitchd(ctx context.Context) (err error) {
 	s.vswitchd, err = startDaemon(s.tools.vswitchd, s.dir, s.databaseAddress(),
-		"--enable-dummy=override", "--disable-system", "--disable-system-route", "--unixctl="+s.path("vswitchd.ctl"))
+		"--enable-dummy=override", "--disable-system", "--disable-system-route", "--unixctl="+s.path("vswitchd.ctl"),
+		"-vofproto_dpif_upcall:off", "-vconnmgr:warn") // else a line per frame (flow limit of 0) and per bundle
 	if err != nil {
 		return err
 	}

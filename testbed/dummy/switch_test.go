@@ -167,6 +167,14 @@ func TestBundleKeepsWhatItDoesNotName(t *testing.T) {
 	require.Len(t, outputs, 2)
 }
 
+func TestPortNamesAreUnderstood(t *testing.T) {
+	sw, ctx := ForTest(t, Config{Ports: []Port{{"uplink", 7}, {"be1", 9}}}), t.Context()
+	require.NoError(t, sw.ReplaceFlows(ctx, "in_port=uplink,actions=output:be1"))
+	text, err := sw.DumpFlows(ctx)
+	require.NoError(t, err)
+	require.Contains(t, text, "in_port=7 actions=output:9")
+}
+
 func TestTraceTellsTables(t *testing.T) {
 	sw, ctx := ForTest(t, Config{Ports: NumberedPorts(2)}), t.Context()
 	require.NoError(t, sw.ReplaceFlows(ctx, "tcp,actions=resubmit(,4)\ntable=4,tp_dst=80,tcp,actions=output:2"))
