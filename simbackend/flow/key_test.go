@@ -33,8 +33,8 @@ func TestPlacesCoverEveryField(t *testing.T) {
 var shares = map[of.Field][]of.Field{
 	of.IPSrc: {of.ARPSpa}, of.IPDst: {of.ARPTpa}, of.IPProto: {of.ARPOp},
 	of.ARPSha: {of.NDSll}, of.ARPTha: {of.NDTll},
-	of.TCPSrc: {of.UDPSrc, of.SCTPSrc, of.ICMPType, of.ICMPv6Type},
-	of.TCPDst: {of.UDPDst, of.SCTPDst, of.ICMPCode, of.ICMPv6Code},
+	of.TCPSrc:  {of.UDPSrc, of.SCTPSrc, of.ICMPType, of.ICMPv6Type},
+	of.TCPDst:  {of.UDPDst, of.SCTPDst, of.ICMPCode, of.ICMPv6Code},
 	of.VLANTCI: {of.VLANVID, of.VLANPCP},
 }
 
