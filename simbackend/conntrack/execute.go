@@ -139,7 +139,7 @@ func (t *Table) resolve(now int64, n *node, l *lookup) (c *conn, ok bool) {
 	}
 	l.reply = true
 	first, reply := t.index.find(&l.key, n.conn.nodes[0].hash, now)
-	if first == nil || first.reply {
+	if first == nil || t.aborted(first) {
 		return nil, false
 	}
 	l.reply = reply
@@ -182,10 +182,20 @@ func (t *Table) byOriginal(now int64, m *Meta, l *lookup) *conn {
 	if !ok {
 		return nil
 	}
-	if n, _ := t.index.find(&k, k.hash(), now); n != nil && !n.reply {
-		return n.conn
+	n, _ := t.index.find(&k, k.hash(), now)
+	if n == nil || t.aborted(n) {
+		return nil
 	}
-	return nil
+	return n.conn
+}
+
+// aborted notes that OVS would run the state machine on the second node of a
+// connection, which it asserts never to do.
+func (t *Table) aborted(n *node) bool {
+	if n.reply {
+		t.aborts++
+	}
+	return n.reply
 }
 
 // updateState moves c on by the packet and sets the state bits. It returns true if the
@@ -198,7 +208,9 @@ func (t *Table) updateState(now int64, m *Meta, l *lookup, c *conn) (fresh bool)
 		}
 		return false
 	}
-	switch c.update(l, now) {
+	v := c.update(l, now)
+	t.earliest = min(t.earliest, c.expires) // which may have come nearer
+	switch v {
 	case verdictEstablished:
 		m.State = m.State&^StateNew | StateEst
 		if l.reply {

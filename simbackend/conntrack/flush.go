@@ -78,3 +78,15 @@ func (t Tuple) partOf(whole Tuple, proto uint8) bool {
 	}
 	return (t.SrcPort == 0 || t.SrcPort == whole.SrcPort) && (t.DstPort == 0 || t.DstPort == whole.DstPort)
 }
+
+// FlushFunc removes the entries that the caller chooses, expired ones among them, and
+// returns how many. The Timeout of what it is shown means nothing.
+func (t *Table) FlushFunc(choose func(Conn) bool) int {
+	before := t.conns
+	for c := t.oldest; c != nil; c = c.newer {
+		if choose(c.public(0)) {
+			t.remove(c)
+		}
+	}
+	return before - t.conns
+}

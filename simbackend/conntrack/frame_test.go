@@ -199,7 +199,7 @@ func parseHex(text string) []byte {
 // brief is a frame for a reader: TCP with flags and numbers, others with their start.
 func brief(frame []byte) string {
 	header := int(frame[14]&15) * 4
-	b := frame[14+header:]
+	b := frame[min(14+header, len(frame)):]
 	if len(frame) < 54 || frame[23] != protoTCP || len(b) < 20 {
 		return fmt.Sprintf("proto %d %s % x", frame[23], flowOf(frame), b[:min(len(b), 40)])
 	}

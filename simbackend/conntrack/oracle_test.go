@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -153,15 +155,48 @@ type rig struct {
 	now     time.Duration
 	scripts []script
 	real    *dummy.Switch
+	title   string // what to repeat the story with
 	history []string
 	packets int
+	states  map[conntrack.State]int
 	pending [][]byte // frames the real switch has not seen yet
 	want    [][]byte // what it must emit for them
 	names   []string // of what want came from
+	hook    func()
+	over    bool // the real switch has aborted, as it should
+}
+
+// the real switch all tests share; nil where there is none.
+var (
+	sharedSwitch *dummy.Switch
+	startShared  sync.Once
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if sharedSwitch != nil {
+		if err := sharedSwitch.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	os.Exit(code)
+}
+
+func realSwitch(t testing.TB) *dummy.Switch {
+	t.Helper()
+	startShared.Do(func() {
+		if _, ok := dummy.Available(); !ok {
+			return
+		}
+		var err error
+		sharedSwitch, err = dummy.Start(context.Background(), dummy.Config{Ports: dummy.NumberedPorts(2)})
+		require.NoError(t, err)
+	})
+	return sharedSwitch
 }
 
 func newRig(t testing.TB, sw *dummy.Switch, scripts ...script) *rig {
-	r := &rig{t: t, table: conntrack.New(conntrack.Config{}), scripts: scripts, real: sw}
+	r := &rig{t: t, table: conntrack.New(conntrack.Config{}), scripts: scripts, real: sw, states: map[conntrack.State]int{}}
 	if sw == nil {
 		return r
 	}
@@ -179,16 +214,28 @@ func newRig(t testing.TB, sw *dummy.Switch, scripts ...script) *rig {
 // it; comparison waits for the next settle.
 func (r *rig) send(k int, frame []byte) []*conntrack.Packet {
 	r.t.Helper()
+	if r.hook != nil {
+		r.hook()
+	}
 	frame = slices.Clone(frame)
 	frame[5] = byte(k)
+	if r.over {
+		return nil
+	}
 	r.packets++
-	r.pending = append(r.pending, frame)
+	aborts := r.table.Aborts()
 	done := r.run(newPacket(slices.Clone(frame)), r.scripts[k], 0)
+	if r.table.Aborts() > aborts {
+		r.abort(frame)
+		return nil
+	}
 	line := fmt.Sprintf("%d. script %d %v: %s", r.packets, k, r.scripts[k], brief(frame))
 	for _, p := range done {
+		r.states[p.Meta.State]++
 		line += fmt.Sprintf("\n    => %s %s", p.Meta.State, flowOf(p.Frame))
 	}
-	r.history = append(r.history, line)
+	r.note("%s", line)
+	r.pending = append(r.pending, frame)
 	for _, p := range done {
 		for _, f := range exported(p) {
 			r.want = append(r.want, f)
@@ -196,6 +243,19 @@ func (r *rig) send(k int, frame []byte) []*conntrack.Packet {
 		}
 	}
 	return done
+}
+
+// abort expects the frame to kill the real switch, and ends the story.
+func (r *rig) abort(frame []byte) {
+	r.t.Helper()
+	r.settle()
+	r.over = true
+	if r.real == nil {
+		return
+	}
+	ctx := context.Background()
+	require.ErrorIs(r.t, r.real.Receive(ctx, "p1", frame), dummy.ErrAborted, "%s\n%s", r.story(), brief(frame))
+	require.NoError(r.t, r.real.Restart(ctx))
 }
 
 // run executes the steps from i on.
@@ -212,7 +272,7 @@ func (r *rig) run(p *conntrack.Packet, s script, i int) []*conntrack.Packet {
 		}
 		out := r.table.Execute(r.now, p, &st.Request)
 		if !st.here {
-			p.Recirc = uint32(i + 1)
+			p.Recirc = uint32(r.packets<<8 + i + 1) // the switch without a cache has a new id each time
 		}
 		var done []*conntrack.Packet
 		if len(out.Released) > 0 {
@@ -222,7 +282,7 @@ func (r *rig) run(p *conntrack.Packet, s script, i int) []*conntrack.Packet {
 			for j := range out.Released {
 				f := &out.Released[j]
 				if !st.here {
-					f.Recirc = uint32(i + 1)
+					f.Recirc = p.Recirc
 				}
 				done = append(done, r.run(f, s, i+1)...)
 			}
@@ -238,8 +298,11 @@ func (r *rig) run(p *conntrack.Packet, s script, i int) []*conntrack.Packet {
 // warp lets time pass on both sides.
 func (r *rig) warp(d time.Duration) {
 	r.t.Helper()
+	if r.over {
+		return
+	}
 	r.settle()
-	r.history = append(r.history, "warp "+d.String())
+	r.note("warp %s", d)
 	r.now += d
 	r.table.Expire(r.now)
 	if r.real != nil {
@@ -284,7 +347,7 @@ func short(frame []byte) string {
 func (r *rig) finish() {
 	r.t.Helper()
 	r.settle()
-	if r.real == nil {
+	if r.real == nil || r.over {
 		return
 	}
 	text, err := r.real.Connections(context.Background())
@@ -303,7 +366,11 @@ func (r *rig) dump() []string {
 	return lines
 }
 
+func (r *rig) note(format string, args ...any) {
+	r.history = append(r.history, fmt.Sprintf(format, args...))
+}
+
 // story is what happened, for a report.
 func (r *rig) story() string {
-	return strings.Join(r.history[max(0, len(r.history)-60):], "\n")
+	return r.title + "\n" + strings.Join(r.history[max(0, len(r.history)-60):], "\n")
 }

@@ -23,6 +23,7 @@ type Table struct {
 	conns          int
 	earliest       int64 // no entry expires before this (ms)
 	waiting        fragments
+	aborts         int
 }
 
 // New returns an empty table.
@@ -54,6 +55,10 @@ func (c *conn) expired(now int64) bool { return now >= c.expires }
 
 // Len is the number of entries, including expired ones that were not yet removed.
 func (t *Table) Len() int { return t.conns }
+
+// Aborts counts the packets so far at which ovs-vswitchd 3.1.0 would have failed an
+// assertion and ended. Here they leave as invalid or as if they had found nothing.
+func (t *Table) Aborts() int { return t.aborts }
 
 func millis(now time.Duration) int64 { return int64(now / time.Millisecond) }
 
