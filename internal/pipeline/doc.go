@@ -1,0 +1,2 @@
+// Package pipeline compiles a model into the rules of a switch.
+package pipeline

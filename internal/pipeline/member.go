@@ -1,0 +1,80 @@
+package pipeline
+
+import of "hpnn/datapath/openflow"
+
+var members = stage{
+	Table: Table{
+		ID:   tableMember,
+		Name: "member",
+		Purpose: "Translates the destination to the chosen member, or to the one that the connection already has, " +
+			"and labels the connection with the way back to its client.",
+		Matches: []of.Field{regPool, regMember, of.EthType, of.IPProto},
+		Sets:    []of.Field{regSlot, of.CTLabel},
+		Next:    []of.TableID{tableDelivery},
+	},
+	render: renderMembers,
+}
+
+const memberChosen = 100 // priority
+
+// renderMembers writes a flow for every member, also for those that own no slot.
+func renderMembers(n network, w *writer) {
+	for _, p := range n.pools {
+		for _, m := range p.members {
+			// Without its slot a packet is one of few states in which it waits for the connection tracker, not of thousands.
+			w.add(memberChosen, isTCP.with(regPool, uint64(p.ID)).with(regMember, uint64(m.ID)),
+				set(regSlot, 0), translate(m.service))
+		}
+	}
+}
+
+// translate commits a balanced connection. Its zone is the same for all members: a packet whose slot has moved must still
+// find the connection, whose own translation then applies.
+func translate(s service) of.Action {
+	to := of.Addr(s.Addr())
+	return of.CT{
+		Commit: true,
+		Zone:   zoneBalanced,
+		Recirc: true,
+		Table:  tableDelivery,
+		NAT:    &of.NAT{Kind: of.NATDst, Addr: [2]of.Value{to, to}, Port: [2]uint16{s.Port(), s.Port()}},
+		Exec: []of.Action{
+			of.Move{Src: of.Whole(of.EthSrc), Dst: labelMAC},
+			of.Move{Src: of.Whole(of.InPort), Dst: labelPort},
+		},
+	}
+}
+
+var delivery = stage{
+	Table: Table{
+		ID:   tableDelivery,
+		Name: "delivery",
+		Purpose: "Sends a translated packet to its member: by switching if both are neighbours, else by routing; " +
+			"nothing passes untranslated.",
+		Matches: []of.Field{regSegment, of.CTState, of.EthType, of.IPSrc, of.IPDst, of.IPProto},
+		Sets:    []of.Field{of.EthDst},
+		Next:    []of.TableID{tableHairpin, tableRoute, tableSwitch},
+	},
+	render: renderDelivery,
+}
+
+// Priorities of the delivery table.
+const (
+	deliveryInvalid   = 400 // the connection tracker translates these too
+	deliveryHairpin   = 300
+	deliveryNeighbour = 200
+	deliveryRouted    = 100
+)
+
+func renderDelivery(n network, w *writer) {
+	w.add(deliveryInvalid, always.state(of.CTInv))
+	w.add(deliveryRouted, always.state(of.CTDNAT), jump(tableRoute))
+	for _, m := range n.memberHops() {
+		a := m.Addr()
+		w.add(deliveryHairpin, isTCP.state(of.CTDNAT).src(a).dst(a), masquerade(m))
+		if m.onLink && m.hop.in.private() {
+			w.add(deliveryNeighbour, isIP.state(of.CTDNAT).segment(m.hop.in).dst(a),
+				setMAC(of.EthDst, m.hop.MAC), jump(tableSwitch))
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package pipeline
+
+import of "hpnn/datapath/openflow"
+
+var route = stage{
+	Table: Table{
+		ID:   tableRoute,
+		Name: "route",
+		Purpose: "Routes by the longest prefix: one hop less to live, the source MAC of the segment ahead, " +
+			"and for a static route the next hop.",
+		Matches: []of.Field{of.EthType, of.IPDst, of.IPTTL},
+		Sets:    []of.Field{of.IPTTL, of.EthSrc, of.EthDst},
+		Next:    []of.TableID{tableAdjacency},
+	},
+	render: renderRoutes,
+}
+
+// Priorities of the routing table. A prefix of n bits has routePrefix+n.
+const (
+	routeSpent  = 200 // no hop left; dec_ttl would trouble the slow path with each
+	routeOurs   = 150 // to an address of ours: nothing may loop
+	routePrefix = 100
+)
+
+func renderRoutes(n network, w *writer) {
+	for ttl := range uint64(2) {
+		w.add(routeSpent, isIP.with(of.IPTTL, ttl))
+	}
+	for _, a := range n.addresses() {
+		w.add(routeOurs, isIP.dst(a))
+	}
+	for _, s := range n.segments {
+		if s.Probe != nil { // by a member that has no neighbours, to the node's kernel: no hop
+			w.add(routePrefix+32, isIP.dst(s.Probe.Address), setMAC(of.EthSrc, s.Gateway.MAC), jump(tableAdjacency))
+		}
+	}
+	for _, r := range n.reaches {
+		w.add(routePrefix+uint16(r.prefix.Bits()), isIP.dstIn(r.prefix), r.actions()...)
+	}
+}
+
+func (r reach) actions() []of.Action {
+	hop := []of.Action{of.DecTTL{}, setMAC(of.EthSrc, r.in.Gateway.MAC)}
+	if r.via == nil {
+		return append(hop, jump(tableAdjacency))
+	}
+	return append(hop, setMAC(of.EthDst, r.via.MAC), output(r.via.Port))
+}

@@ -1,0 +1,42 @@
+package pipeline
+
+import (
+	"net/netip"
+
+	of "hpnn/datapath/openflow"
+)
+
+var source = stage{
+	Table: Table{
+		ID:      tableSource,
+		Name:    "source",
+		Purpose: "Drops packets for the router whose source does not belong behind the segment that they came from (RFC 3704, strict).",
+		Matches: []of.Field{regSegment, of.EthType, of.IPSrc},
+		Next:    []of.TableID{tableListener},
+	},
+	render: renderSource,
+}
+
+// sourceMartian is the priority of sources that no host may have. A prefix of n bits has sourceReach+2n+1 for its own
+// segment and one less for all others, so that the longest prefix decides.
+const (
+	sourceMartian = 200
+	sourceReach   = 100
+)
+
+// martians are sources that no packet on a network may have (RFC 1812, section 5.3.7).
+var martians = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"),
+	netip.MustParsePrefix("224.0.0.0/4"), netip.MustParsePrefix("240.0.0.0/4"),
+}
+
+func renderSource(n network, w *writer) {
+	for _, p := range martians {
+		w.add(sourceMartian, isIP.srcIn(p))
+	}
+	for _, r := range n.reaches {
+		priority := uint16(sourceReach + 2*r.prefix.Bits())
+		w.add(priority+1, isIP.segment(r.in).srcIn(r.prefix), jump(tableListener))
+		w.add(priority, isIP.srcIn(r.prefix))
+	}
+}
