@@ -165,6 +165,13 @@ func (s *Store) Apply(k *Key) {
 	}
 }
 
+// AddTo adds the bits that s writes to a mask.
+func (s *Store) AddTo(mask *Key) {
+	for i := range s.n {
+		mask[s.word[i]] |= s.mask[i]
+	}
+}
+
 // Mask is the bits of a Key that hold f.
 func Mask(f of.Field) (m Key) {
 	p := places[f]

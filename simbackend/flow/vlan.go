@@ -16,14 +16,11 @@ func tagBits(a of.SetField) (value, mask uint64) {
 	return a.Value.Lo & 0xffff, a.Mask.Lo & 0xffff
 }
 
-// fixTPID keeps the outer tag's type in step with its TCI: a tag that was not there is of type
-// 0x8100, and a TCI of 0 has no type.
+// fixTPID gives an outer tag that was not there the type 0x8100. A tag that a write to vlan_tci
+// has taken off leaves its type behind, for the next one.
 func (k *Key) fixTPID() {
-	switch tci, tpid := k.tci(), uint16(k[wordTags]>>shiftOuterTPID); {
-	case tpid == 0 && tci != 0:
+	if k[wordTags]>>shiftOuterTPID == 0 && k.tci() != 0 {
 		k[wordTags] |= of.EthTypeVLAN << shiftOuterTPID
-	case tci == 0:
-		k[wordTags] &^= 0xffff << shiftOuterTPID
 	}
 }
 

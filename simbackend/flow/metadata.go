@@ -1,0 +1,20 @@
+package flow
+
+// SameConnection reports whether two keys have the same addresses, ports and ICMP type and code:
+// what the connection tracker knows a connection by.
+func (k *Key) SameConnection(o *Key) bool {
+	const ports = 0xffff<<shiftTpSrc | 0xffff<<shiftTpDst
+	return k[wordIPv4] == o[wordIPv4] && (k[wordL4]^o[wordL4])&ports == 0 &&
+		*(*[4]uint64)(k[wordIPv6:]) == *(*[4]uint64)(o[wordIPv6:])
+}
+
+// MetadataHash tells apart what of a key survives recirculation without being in the frame:
+// registers, metadata, tunnel id.
+func (k *Key) MetadataHash() uint32 {
+	h := uint64(1)
+	for _, w := range k[:wordMark] {
+		h = (h ^ w) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	return uint32(h)
+}

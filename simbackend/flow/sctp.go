@@ -1,0 +1,21 @@
+package flow
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// setPortsSCTP writes ports. The checksum (RFC 9260, appendix A) covers the packet with the field
+// zeroed; a wrong one stays wrong by the same bits.
+func setPortsSCTP(l4 []byte, c *change) {
+	if len(l4) < sctpLen {
+		return
+	}
+	old := binary.LittleEndian.Uint32(l4[8:])
+	binary.LittleEndian.PutUint32(l4[8:], 0)
+	right := crc32.Checksum(l4, castagnoli)
+	setPorts(l4, c, nil)
+	binary.LittleEndian.PutUint32(l4[8:], old^right^crc32.Checksum(l4, castagnoli))
+}
