@@ -60,17 +60,3 @@ func (b *builder) fill(weight func(Member) int) {
 	}
 	b.populate(len(b.owner), demand)
 }
-
-// populate gives out the count free slots by demand, every member starting at the top of its
-// own preferences.
-func (b *builder) populate(count int, demand []int) {
-	members := make([]*permutation, len(b.members))
-	backing := make([]permutation, len(b.members))
-	for i, d := range demand {
-		if d > 0 {
-			backing[i] = newPermutation(b.seeds[i], len(b.owner))
-			members[i] = &backing[i]
-		}
-	}
-	populate(b.owner, b.free, count, members, newTurns(demand))
-}

@@ -16,39 +16,7 @@ func (b *builder) share(e estate) {
 	for _, slot := range e.slots {
 		b.free.add(int(slot))
 	}
-	demand := b.demands(e)
-	if n := len(e.slots); n*n > len(b.owner) {
-		b.populate(n, demand)
-		return
-	}
-	members := make([]searcher, len(b.members))
-	for i, d := range demand {
-		if d > 0 {
-			members[i] = searcher{newPermutation(b.seeds[i], len(b.owner)), e.slots}
-		}
-	}
-	populate(b.owner, b.free, len(e.slots), members, newTurns(demand))
-}
-
-// A searcher chooses as its permutation does, but asks for the position of each of a few slots
-// instead of walking past all the others.
-type searcher struct {
-	permutation
-	slots []int32
-}
-
-func (s searcher) take(free bitmap) int {
-	best, first := -1, uint32(0)
-	for _, slot := range s.slots {
-		if !free.has(int(slot)) {
-			continue
-		}
-		if at := s.position(uint32(slot)); best < 0 || at < first {
-			best, first = int(slot), at
-		}
-	}
-	free.remove(best)
-	return best
+	b.populate(len(e.slots), b.demands(e))
 }
 
 // demands decides how many slots of the estate each member gets. Its due is its part of the

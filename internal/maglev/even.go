@@ -71,15 +71,15 @@ func (a account) move(from, to int) {
 
 // favourite is the slot that member likes best among those that owner inherited.
 func (s *succession) favourite(owner, member int) int {
-	p := newPermutation(s.seeds[member], len(s.owner))
-	best, first := -1, uint32(0)
+	var slots []int32
 	for slot, o := range s.owner {
-		if int(o) != owner || s.base[slot] == o {
-			continue
-		}
-		if at := p.position(uint32(slot)); best < 0 || at < first {
-			best, first = slot, at
+		if int(o) == owner && s.base[slot] != o {
+			slots = append(slots, int32(slot))
+			s.free.add(slot)
 		}
 	}
-	return best
+	p := newPermutation(s.seeds[member], len(s.owner))
+	slot := p.favourite(slots, s.free)
+	clear(s.free)
+	return slot
 }

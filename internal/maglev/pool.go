@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // MaxSlots is the largest table: the slot number is the result of a 16-bit modulo_n hash.
@@ -89,7 +90,7 @@ func (p Pool) Validate() error {
 	seen := make(map[string]bool, len(p.Members))
 	for i, m := range p.Members {
 		switch {
-		case m.Key == "" || strings.ContainsAny(m.Key, " \t\r\n"):
+		case m.Key == "" || m.Key == "-" || strings.ContainsFunc(m.Key, unicode.IsSpace):
 			fault("member %d: key %q: use address:port without spaces", i, m.Key)
 		case seen[m.Key]:
 			fault("member %d: key %q appears twice: remove one", i, m.Key)

@@ -38,17 +38,21 @@ type group struct {
 // smallestGroup is how many slots a group has on average, at least, for lines to go that deep.
 const smallestGroup = 8
 
+// mostGroups is how many groups of one size lines may go through. It bounds the time to build a
+// large table of which most members are dead.
+const mostGroups = 2048
+
 // maxDead is the number of dead members up to which lines are followed.
 const maxDead = 64
 
 // depth is how many members of a line may be dead before the slot goes to the pool: the largest
-// number k such that, for every size up to k, the slots divided by the number of sets of that
-// size come to smallestGroup. It must not depend on who is live.
+// number k such that, for every size up to k, there are at most mostGroups sets of that size and
+// the slots divided by their number come to smallestGroup. It must not depend on who is live.
 func depth(members, slots int) int {
 	sets := 1
 	for k := 1; k < members; k++ {
 		sets = sets * (members - k + 1) / k
-		if sets*smallestGroup > slots {
+		if sets > mostGroups || sets*smallestGroup > slots {
 			return k - 1
 		}
 	}
