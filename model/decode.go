@@ -43,34 +43,19 @@ func (d *decoder) locate(path string, n ast.Node) {
 
 // startOf returns the first token of a node; the tree keeps the colon for a block mapping, but a reader looks for the key.
 func startOf(n ast.Node) place {
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		if !n.IsFlowStyle && len(n.Values) > 0 {
-			return startOf(n.Values[0].Key)
-		}
-	case *ast.MappingValueNode:
-		return startOf(n.Key)
+	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
+		return startOf(m.Values[0].Key)
 	}
 	return placeOf(n.GetToken())
 }
 
-func entriesOf(n ast.Node) ([]*ast.MappingValueNode, bool) {
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		return n.Values, true
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}, true
-	}
-	return nil, false
-}
-
 func decodeObject[T any](d *decoder, o *object[T], n ast.Node, path string, into *T) {
-	entries, ok := entriesOf(n)
+	m, ok := n.(*ast.MappingNode)
 	if !ok {
 		decodeShort(d, o, n, path, into)
 		return
 	}
-	for _, e := range entries {
+	for _, e := range m.Values {
 		decodeEntry(d, o, e, path, into)
 	}
 	for _, f := range o.fields {
@@ -189,7 +174,7 @@ func (d *decoder) shape(n ast.Node, wanted, remedy string) *complaint {
 		return complain("write the value out", "anchors and aliases are not supported")
 	case *ast.TagNode:
 		return complain("remove the tag", "tags are not supported")
-	case *ast.MappingNode, *ast.MappingValueNode:
+	case *ast.MappingNode:
 		is = "a mapping"
 	case *ast.SequenceNode:
 		is = "a list"

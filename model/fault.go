@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A Fault is one thing that is wrong with a topology, where it is and what to do about it.
@@ -65,7 +66,23 @@ type complaint struct {
 }
 
 func complain(remedy, problem string, args ...any) *complaint {
-	return &complaint{problem: fmt.Sprintf(problem, args...), remedy: remedy}
+	return &complaint{problem: oneLine(fmt.Sprintf(problem, args...)), remedy: oneLine(remedy)}
+}
+
+// oneLine escapes what would break a line or a terminal.
+func oneLine(s string) string {
+	if strings.IndexFunc(s, unicode.IsControl) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // join appends a key to a path; one that would be hard to read is quoted.

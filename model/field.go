@@ -67,7 +67,7 @@ func (f value[T, V]) check(c *checker, path string, of *T) {
 func (f value[T, V]) encode(of *T) node {
 	var unset V
 	v := *f.at(of)
-	if !f.applies(of) || f.need == optional && v == unset {
+	if v == unset && (f.need == optional || !f.applies(of)) {
 		return nil
 	}
 	return literal(f.codec.write(v))

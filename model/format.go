@@ -11,8 +11,13 @@ import (
 // YAML returns the topology as a canonical file: every key in the order of [Keys], every default written out. For a valid
 // topology [Parse] returns t again.
 func (t Topology) YAML() []byte {
+	return document(topologyKeys.encode(&t))
+}
+
+// document returns the file whose top is n.
+func document(n node) []byte {
 	var b bytes.Buffer
-	for _, e := range topologyKeys.encode(&t).(mapping).entries {
+	for _, e := range n.(mapping).entries {
 		b.WriteString(e.key + ":")
 		e.value.block(&b, "")
 	}

@@ -41,7 +41,7 @@ var segmentKeys = object[Segment]{fields: []field[Segment]{
 	nested[Segment, Gateway]{about: about{"gateway", required, "The node's own address here; the address alone will do."},
 		of: &gatewayKeys, at: func(s *Segment) *Gateway { return &s.Gateway }},
 	pointer[Segment, Port]{about: about{"uplink", optional, "The port behind which the rest of the segment is. A public segment needs one. The number alone will do."},
-		of: &portKeys, at: func(s *Segment) **Port { return &s.Uplink }},
+		of: &uplinkKeys, at: func(s *Segment) **Port { return &s.Uplink }},
 	pointer[Segment, Probe]{about: about{"probe", optional, "Where health probes leave from. A segment of probed members needs one."},
 		of: &probeKeys, at: func(s *Segment) **Probe { return &s.Probe }},
 }}
@@ -53,13 +53,21 @@ var gatewayKeys = object[Gateway]{inline: true, short: shortGateway, fields: []f
 		codec: mac(), from: "02:42 and the four bytes of the address", at: func(g *Gateway) *MAC { return &g.MAC }},
 }}
 
-var portKeys = object[Port]{inline: true, short: shortPort, fields: []field[Port]{
-	value[Port, string]{about: about{"name", defaulted, "The interface's name on the bridge."},
-		codec: interfaceName(), from: "name of the host; of the segment for its uplink; hcif- and the segment's name for its probe port",
-		at: func(p *Port) *string { return &p.Name }},
-	value[Port, uint32]{about: about{"number", required, "The OpenFlow port number (ofport_request)."},
-		codec: number[uint32](1, 65279), at: func(p *Port) *uint32 { return &p.Number }},
-}}
+var (
+	uplinkKeys    = portKeys("name of the segment")
+	probePortKeys = portKeys("hcif- and the name of the segment")
+	hostPortKeys  = portKeys("name of the host, or of the uplink with that number")
+)
+
+// portKeys describes a port; where it stands decides what it is called by default.
+func portKeys(defaultName string) object[Port] {
+	return object[Port]{inline: true, short: shortPort, fields: []field[Port]{
+		value[Port, string]{about: about{"name", defaulted, "The interface's name on the bridge."},
+			codec: interfaceName(), from: defaultName, at: func(p *Port) *string { return &p.Name }},
+		value[Port, uint32]{about: about{"number", required, "The OpenFlow port number (ofport_request)."},
+			codec: number[uint32](1, 65279), at: func(p *Port) *uint32 { return &p.Number }},
+	}}
+}
 
 var probeKeys = object[Probe]{inline: true, fields: []field[Probe]{
 	value[Probe, netip.Addr]{about: about{"address", required, "An address of the segment that no machine has; the node's kernel takes it."},
@@ -67,7 +75,7 @@ var probeKeys = object[Probe]{inline: true, fields: []field[Probe]{
 	value[Probe, MAC]{about: about{"mac", defaulted, "MAC of the internal port."},
 		codec: mac(), from: "02:42 and the four bytes of the address", at: func(p *Probe) *MAC { return &p.MAC }},
 	nested[Probe, Port]{about: about{"port", required, "The internal port of the bridge. The number alone will do."},
-		of: &portKeys, at: func(p *Probe) *Port { return &p.Port }},
+		of: &probePortKeys, at: func(p *Probe) *Port { return &p.Port }},
 }}
 
 var hostKeys = object[Host]{inline: true, fields: []field[Host]{
@@ -80,7 +88,7 @@ var hostKeys = object[Host]{inline: true, fields: []field[Host]{
 	value[Host, MAC]{about: about{"mac", required, "The MAC of its interface."},
 		codec: mac(), at: func(h *Host) *MAC { return &h.MAC }},
 	nested[Host, Port]{about: about{"port", required, "The port it is attached to: its own, or the uplink of its segment. The number alone will do."},
-		of: &portKeys, at: func(h *Host) *Port { return &h.Port }},
+		of: &hostPortKeys, at: func(h *Host) *Port { return &h.Port }},
 }}
 
 var routeKeys = object[Route]{inline: true, fields: []field[Route]{

@@ -42,7 +42,7 @@ func (f list[T, V]) check(c *checker, path string, of *T) {
 
 func (f list[T, V]) encode(of *T) node {
 	all := *f.at(of)
-	if len(all) == 0 {
+	if len(all) == 0 && f.need != required {
 		return nil
 	}
 	var s sequence
@@ -87,7 +87,7 @@ func (f texts[T]) check(c *checker, path string, of *T) {
 	}
 	for i, v := range all {
 		if v == "" {
-			c.reject(item(path, i), complain("remove it or write a name", "is empty"))
+			c.reject(item(path, i), complain("write a "+f.codec.kind, "is empty"))
 			continue
 		}
 		c.reject(item(path, i), f.codec.check(v))

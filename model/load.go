@@ -137,14 +137,16 @@ func shallow(tokens token.Tokens) *Fault {
 }
 
 func syntaxFault(err error) *Fault {
-	fault := &Fault{Line: 1, Column: 1, Problem: strings.ReplaceAll(err.Error(), "\n", " "), Remedy: "correct the YAML"}
+	fault := &Fault{Line: 1, Column: 1, Problem: oneLine(err.Error()), Remedy: "correct the YAML here or in the line before"}
 	var wrong *yaml.SyntaxError
 	if errors.As(err, &wrong) {
-		fault.Problem = strings.ReplaceAll(wrong.GetMessage(), "\n", " ")
-		fault.Remedy = "correct the YAML here or in the line before"
+		fault.Problem = oneLine(wrong.GetMessage())
 		if t := wrong.GetToken(); t != nil && t.Position != nil {
 			fault.Line, fault.Column = t.Position.Line, t.Position.Column
 		}
+	}
+	if strings.Contains(fault.Problem, `\t`) || strings.Contains(fault.Problem, "tab character") {
+		fault.Remedy = "indent with spaces, not tabs"
 	}
 	return fault
 }
