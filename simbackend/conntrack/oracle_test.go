@@ -162,8 +162,7 @@ type rig struct {
 	pending [][]byte // frames the real switch has not seen yet
 	want    [][]byte // what it must emit for them
 	names   []string // of what want came from
-	hook    func()
-	over    bool // the real switch has aborted, as it should
+	over    bool     // the real switch has aborted, as it should
 }
 
 // the real switch all tests share; nil where there is none.
@@ -214,9 +213,6 @@ func newRig(t testing.TB, sw *dummy.Switch, scripts ...script) *rig {
 // it; comparison waits for the next settle.
 func (r *rig) send(k int, frame []byte) []*conntrack.Packet {
 	r.t.Helper()
-	if r.hook != nil {
-		r.hook()
-	}
 	frame = slices.Clone(frame)
 	frame[5] = byte(k)
 	if r.over {
@@ -226,6 +222,7 @@ func (r *rig) send(k int, frame []byte) []*conntrack.Packet {
 	aborts := r.table.Aborts()
 	done := r.run(newPacket(slices.Clone(frame)), r.scripts[k], 0)
 	if r.table.Aborts() > aborts {
+		r.note("%d. script %d %v: %s => abort", r.packets, k, r.scripts[k], brief(frame))
 		r.abort(frame)
 		return nil
 	}
@@ -254,7 +251,7 @@ func (r *rig) abort(frame []byte) {
 		return
 	}
 	ctx := context.Background()
-	require.ErrorIs(r.t, r.real.Receive(ctx, "p1", frame), dummy.ErrAborted, "%s\n%s", r.story(), brief(frame))
+	require.ErrorIs(r.t, r.real.Receive(ctx, "p1", frame), dummy.ErrAborted, "%s", r.story())
 	require.NoError(r.t, r.real.Restart(ctx))
 }
 
@@ -307,6 +304,17 @@ func (r *rig) warp(d time.Duration) {
 	r.table.Expire(r.now)
 	if r.real != nil {
 		require.NoError(r.t, r.real.Warp(context.Background(), d))
+	}
+}
+
+// forget empties both tables between cases that have nothing to do with each other.
+func (r *rig) forget() {
+	r.t.Helper()
+	r.finish()
+	r.history = nil
+	r.table.Flush(r.now, conntrack.Filter{AnyZone: true})
+	if r.real != nil {
+		require.NoError(r.t, r.real.FlushConnections(context.Background()))
 	}
 }
 

@@ -26,6 +26,21 @@ func newStory(t *testing.T, scripts ...script) story {
 	return s
 }
 
+// with is the story for a case of its own, on empty tables.
+func (s story) with(t *testing.T) story {
+	t.Helper()
+	parent := s.t
+	s.t, s.title = t, t.Name()
+	s.forget()
+	t.Cleanup(func() {
+		if !t.Failed() {
+			s.finish()
+		}
+		s.t = parent
+	})
+	return s
+}
+
 type framer interface{ frame() []byte }
 
 type raw []byte

@@ -48,6 +48,7 @@ func TestTCPLife(t *testing.T) {
 }
 
 func TestTCPFirstPacket(t *testing.T) {
+	s := newStory(t, through(commit(1)))
 	for flags, state := range map[string]string{
 		"S":   "new|trk",
 		".":   "new|trk",
@@ -68,7 +69,7 @@ func TestTCPFirstPacket(t *testing.T) {
 		"FPU": "inv|trk",
 	} {
 		t.Run(flags, func(t *testing.T) {
-			s := newStory(t, through(commit(1)))
+			s := s.with(t)
 			s.expect(state, 0, seg(up, flags, 1000, 1, 0))
 			require.Equal(t, state == "new|trk", s.table.Len() == 1, "a packet commits an entry exactly if it is new")
 		})
@@ -108,6 +109,7 @@ func TestTCPAnswerMayAcknowledgeWrongly(t *testing.T) {
 func TestTCPWindow(t *testing.T) {
 	// The peers' windows are 8000; an ACK may lag or lead by 67035.
 	c1, s1 := uint32(1000), uint32(5001) // a bare ACK does not move the sender on
+	s := newStory(t, through(commit(1)))
 	for name, c := range map[string]struct {
 		segment tcp
 		state   string
@@ -133,7 +135,7 @@ func TestTCPWindow(t *testing.T) {
 		"bad flags":                 {seg(up, "SF", 1001, 0, 0), "inv|trk"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStory(t, through(commit(1)))
+			s := s.with(t)
 			s.handshake()
 			s.expect(c.state, 0, c.segment)
 		})
@@ -142,6 +144,7 @@ func TestTCPWindow(t *testing.T) {
 
 func TestTCPWindowScale(t *testing.T) {
 	scaled := func(shift byte) []byte { return []byte{2, 4, 5, 0xb4, 1, 3, 3, shift} }
+	s := newStory(t, through(commit(1)))
 	for name, c := range map[string]struct {
 		client, server []byte
 		reach          uint32 // the last byte the client may send, from 1001
@@ -153,7 +156,7 @@ func TestTCPWindowScale(t *testing.T) {
 		"odd options":      {[]byte{1, 1, 3, 3, 4}, []byte{8, 0, 3, 3, 4, 0}, 8000 << 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStory(t, through(commit(1)))
+			s := s.with(t)
 			syn, answer := seg(up, "S", 1000, 0, 0), seg(down, "S.", 5000, 1001, 0)
 			syn.options, answer.options = c.client, c.server
 			s.expect("new|trk", 0, syn)
@@ -200,6 +203,7 @@ func TestTCPLoosePackets(t *testing.T) {
 }
 
 func TestTCPTimeouts(t *testing.T) {
+	s := newStory(t, through(commit(1)), through(zone(1)))
 	for name, c := range map[string]struct {
 		after func(s story)
 		lives time.Duration
@@ -220,7 +224,7 @@ func TestTCPTimeouts(t *testing.T) {
 		}, 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStory(t, through(commit(1)), through(zone(1)))
+			s := s.with(t)
 			c.after(s)
 			s.warp(c.lives - time.Millisecond)
 			require.Len(t, s.dump(), 1, "a millisecond before its time")
