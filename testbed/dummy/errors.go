@@ -39,3 +39,17 @@ type RefusedError struct {
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Command, strings.TrimSpace(e.Words))
 }
+
+// connection tells whether a tool failed because it could not speak to a daemon.
+func (e *RefusedError) connection() bool {
+	for _, words := range brokenConnection {
+		if strings.Contains(e.Words, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// brokenConnection is how OVS's tools word it that a daemon is gone, or goes while they speak to it.
+var brokenConnection = []string{"onnection refused", "onnection reset", "onnection closed", "failed to connect",
+	"nd of file", "Broken pipe", "No such file"}

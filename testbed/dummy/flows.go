@@ -68,14 +68,3 @@ func replacement(text string) string {
 	}
 	return b.String()
 }
-
-// connection tells whether a tool failed because it could not speak to a daemon.
-func (e *RefusedError) connection() bool {
-	for _, words := range []string{"onnection refused", "onnection reset", "failed to connect", "End of file",
-		"end of file", "Broken pipe", "onnection closed", "No such file"} {
-		if strings.Contains(e.Words, words) {
-			return true
-		}
-	}
-	return false
-}

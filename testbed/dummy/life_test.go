@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -127,6 +129,70 @@ func TestConfigIsChecked(t *testing.T) {
 		require.ErrorContains(t, config.validate(), want)
 	}
 	require.NoError(t, Config{Ports: NumberedPorts(maxPorts)}.validate())
+}
+
+// TestWorksWithoutPrivileges runs this test binary once more as an ordinary user.
+func TestWorksWithoutPrivileges(t *testing.T) {
+	if reason, ok := Available(); !ok {
+		t.Skip(reason)
+	}
+	if os.Getuid() != 0 {
+		t.Skip("all tests of this run are without privileges already")
+	}
+	const nobody = 65534
+	dir, err := os.MkdirTemp("", "dummy")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(t, os.Chown(dir, nobody, nobody))
+	binary, err := os.ReadFile("/proc/self/exe")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dummy.test"), binary, 0o755))
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "dummy.test"), "-test.v",
+		"-test.run=^(TestFlowForwardsAndDrops|TestConnectionIsTranslatedThereAndBack|TestCloseLeavesNothing)$")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	output, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(output))
+	require.Equal(t, 3, strings.Count(string(output), "--- PASS"), string(output))
+	require.Empty(t, processes(t, dir))
+}
+
+// TestKilledProgramTakesItsSwitchAlong kills a test binary that has started a switch and cannot clean up.
+func TestKilledProgramTakesItsSwitchAlong(t *testing.T) {
+	if reason, ok := Available(); !ok {
+		t.Skip(reason)
+	}
+	dir, err := os.MkdirTemp("", "dummy")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestVictim$")
+	cmd.Env = append(os.Environ(), victimDir+"="+dir)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	ready, err := stdout.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.Equal(t, 1, ready)
+	require.NotEmpty(t, processes(t, dir))
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	require.Eventually(t, func() bool { return len(processes(t, dir)) == 0 }, 5*time.Second, 10*time.Millisecond)
+}
+
+// victimDir names the variable that makes TestVictim play its part.
+const victimDir = "HPNN_DUMMY_VICTIM_DIR"
+
+// TestVictim is the other half of TestKilledProgramTakesItsSwitchAlong: it starts a switch and waits to be killed.
+func TestVictim(t *testing.T) {
+	dir := os.Getenv(victimDir)
+	if dir == "" {
+		t.Skip("runs as a child of TestKilledProgramTakesItsSwitchAlong only")
+	}
+	_, err := Start(t.Context(), Config{Dir: dir})
+	require.NoError(t, err)
+	_, err = os.Stdout.WriteString("x")
+	require.NoError(t, err)
+	<-t.Context().Done()
 }
 
 // processes returns the command lines of all processes that name dir.
