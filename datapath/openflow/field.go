@@ -1,7 +1,5 @@
 package openflow
 
-import "strings"
-
 // Field identifies a header, metadata or register field (ovs-fields(7)). The order of the
 // constants is the order in which a match prints.
 type Field uint8
@@ -273,7 +271,7 @@ var fields = [numFields]fieldInfo{
 	SCTPSrc:    {name: "tp_src", oxm: "sctp_src", aliases: []string{"sctp_src"}, header: "OXM_OF_SCTP_SRC", width: 16, mask: maskAny, prereq: prereqSCTP, access: readWrite},
 	SCTPDst:    {name: "tp_dst", oxm: "sctp_dst", aliases: []string{"sctp_dst"}, header: "OXM_OF_SCTP_DST", width: 16, mask: maskAny, prereq: prereqSCTP, access: readWrite},
 
-	VLANVID: {name: "dl_vlan", oxm: "vlan_vid", aliases: []string{"vlan_vid"}, header: "OXM_OF_VLAN_VID", width: 12, mask: maskAny, prereq: prereqVLAN, access: readWrite},
+	VLANVID: {name: "dl_vlan", oxm: "vlan_vid", aliases: []string{"vlan_vid"}, header: "OXM_OF_VLAN_VID", width: 12, mask: maskAny, access: readWrite},
 	VLANPCP: {name: "dl_vlan_pcp", oxm: "vlan_pcp", aliases: []string{"vlan_pcp"}, header: "OXM_OF_VLAN_PCP", width: 3, prereq: prereqVLAN, access: readWrite},
 	XReg0:   xreg("0"), XReg1: xreg("1"), XReg2: xreg("2"), XReg3: xreg("3"),
 	XReg4: xreg("4"), XReg5: xreg("5"), XReg6: xreg("6"), XReg7: xreg("7"),
@@ -336,6 +334,3 @@ func (s Subfield) Mask() Value { return Ones(int(s.Width)).Shl(int(s.Offset)) }
 
 // IsWhole reports whether s is all of its field.
 func (s Subfield) IsWhole() bool { return s.Offset == 0 && int(s.Width) == s.Field.Width() }
-
-// nameEqual compares header names as ovs-ofctl does, without regard to case.
-func nameEqual(a, b string) bool { return strings.EqualFold(a, b) }

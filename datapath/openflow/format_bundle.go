@@ -28,40 +28,36 @@ func (m FlowMod) append(b []byte) []byte {
 	if m.Command == Add {
 		return m.Flow.append(b)
 	}
-	b = m.appendCookie(b)
+	b = m.appendFilter(b)
+	if m.Command.isDelete() {
+		return trimSeparator(m.appendTarget(b))
+	}
+	if m.Flow.Flags != 0 {
+		b = append(m.Flow.Flags.append(b), ' ')
+	}
+	b = trimSeparator(m.appendTarget(b))
+	return appendActions(append(b, " actions="...), m.Flow.Actions)
+}
+
+// appendFilter writes the cookie, the table and the output port that select flows.
+func (m FlowMod) appendFilter(b []byte) []byte {
+	if m.CookieMask != 0 {
+		b = appendHex(append(b, "cookie="...), U64(m.Flow.Cookie), 1)
+		b = append(appendHex(append(b, '/'), U64(m.CookieMask), 1), ", "...)
+	}
 	if m.Flow.Table != CurrentTable {
 		b = append(appendUint(b, "table=", m.Flow.Table), ", "...)
 	}
-	if m.Command.isDelete() {
-		return m.appendTarget(b)
-	}
-	return appendActions(append(m.appendTarget(m.Flow.appendOptions(b)), " actions="...), m.Flow.Actions)
-}
-
-// appendCookie writes the cookie that filters, or else the one that a modify sets.
-func (m FlowMod) appendCookie(b []byte) []byte {
-	switch {
-	case m.CookieMask != 0:
-		b = appendHex(append(b, "cookie="...), U64(m.Flow.Cookie), 1)
-		b = appendHex(append(b, '/'), U64(m.CookieMask), 1)
-	case !m.Command.isDelete():
-		b = appendHex(append(b, "cookie="...), U64(m.Flow.Cookie), 1)
-	default:
-		return b
-	}
-	return append(b, ", "...)
-}
-
-// appendTarget writes what selects the flows to change. Loose commands have no priority.
-func (m FlowMod) appendTarget(b []byte) []byte {
 	if m.Command.isDelete() && m.OutPort != 0 {
 		b = append(appendPort(b, "out_port=", m.OutPort), ", "...)
 	}
-	if m.Command.isStrict() || m.Command == Modify {
+	return b
+}
+
+// appendTarget writes the match that selects flows and, if it is strict, the priority.
+func (m FlowMod) appendTarget(b []byte) []byte {
+	if m.Command.isStrict() {
 		return m.Flow.appendCondition(b)
-	}
-	if len(m.Flow.Match.terms) == 0 {
-		return trimSeparator(b)
 	}
 	return m.Flow.Match.append(b)
 }

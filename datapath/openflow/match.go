@@ -2,6 +2,7 @@ package openflow
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -29,43 +30,78 @@ func (m Match) WithMask(f Field, v, mask Value) Match {
 	if max(v.BitLen(), mask.BitLen()) > f.Width() {
 		panic(fmt.Sprintf("openflow: %v is %d bits wide, value or mask is not", f, f.Width()))
 	}
-	v = v.And(mask)
-	switch {
-	case f >= XXReg0 && f <= XXReg3:
-		return m.split(Reg0+(f-XXReg0)*4, 4, v, mask)
-	case f >= XReg0 && f <= XReg7:
-		return m.split(Reg0+(f-XReg0)*2, 2, v, mask)
-	case f == VLANVID:
-		return m.merge(Term{VLANTCI, v.Or(U64(VLANPresent)), mask.Or(U64(VLANPresent))})
-	case f == VLANPCP:
-		return m.merge(Term{VLANTCI, v.Shl(13).Or(U64(VLANPresent)), mask.Shl(13).Or(U64(VLANPresent))})
+	terms := slices.Clone(m.terms)
+	for t := range spread(f, v.And(mask), mask) {
+		terms = merge(terms, t)
 	}
-	return m.merge(Term{f, v, mask})
+	return Match{terms}
+}
+
+// spread yields the conditions of a Match that f == v under mask amounts to.
+func spread(f Field, v, mask Value) iter.Seq[Term] {
+	return func(yield func(Term) bool) {
+		switch {
+		case mask.IsZero():
+		case f >= XXReg0 && f <= XXReg3:
+			split(Reg0+(f-XXReg0)*4, 4, v, mask, yield)
+		case f >= XReg0 && f <= XReg7:
+			split(Reg0+(f-XReg0)*2, 2, v, mask, yield)
+		case f == VLANVID:
+			yield(Term{VLANTCI, v.Or(U64(VLANPresent)), mask.Or(U64(VLANPresent))})
+		case f == VLANPCP:
+			yield(Term{VLANTCI, v.Shl(13).Or(U64(VLANPresent)), mask.Shl(13).Or(U64(VLANPresent))})
+		default:
+			yield(Term{f, v, mask})
+		}
+	}
 }
 
 // split spreads a wide register over n 32-bit ones, the most significant first.
-func (m Match) split(first Field, n int, v, mask Value) Match {
+func split(first Field, n int, v, mask Value, yield func(Term) bool) {
 	for i := range n {
 		shift := 32 * (n - 1 - i)
-		m = m.merge(Term{first + Field(i), v.Shr(shift).And(Ones(32)), mask.Shr(shift).And(Ones(32))})
+		t := Term{first + Field(i), v.Shr(shift).And(Ones(32)), mask.Shr(shift).And(Ones(32))}
+		if !t.Mask.IsZero() && !yield(t) {
+			return
+		}
 	}
-	return m
 }
 
-func (m Match) merge(t Term) Match {
-	if t.Mask.IsZero() {
-		return m
+// merge adds t to terms, which it may change.
+func merge(terms []Term, t Term) []Term {
+	if t = t.canonical(); t.Mask.IsZero() {
+		return terms
 	}
-	i, found := slices.BinarySearchFunc(m.terms, t.Field, func(t Term, f Field) int { return int(t.Field) - int(f) })
-	if !found {
-		return Match{slices.Insert(slices.Clone(m.terms), i, t)}
+	i := len(terms)
+	for i > 0 && terms[i-1].Field >= t.Field {
+		i--
 	}
-	old := m.terms[i]
+	if i == len(terms) || terms[i].Field != t.Field {
+		return slices.Insert(terms, i, t)
+	}
+	old := terms[i]
 	t.Value = t.Value.Or(old.Value.AndNot(t.Mask))
 	t.Mask = t.Mask.Or(old.Mask)
-	terms := slices.Clone(m.terms)
-	terms[i] = t
-	return Match{terms}
+	terms[i] = t.canonical()
+	return terms
+}
+
+// canonical gives one form to conditions that OVS keeps as one: it knows eight bits of
+// ct_state, a frame that is no fragment is no later one, and an untagged frame has no priority.
+func (t Term) canonical() Term {
+	switch {
+	case t.Field == CTState && t.Mask.Lo&0xff == 0xff && t.Value.Lo <= 0xff:
+		t.Mask = Ones(32)
+	case t.Field == CTState && t.Value.Lo <= 0xff:
+		t.Mask.Lo &= 0xff
+	case t.Field == IPFrag && t.Mask.Lo == 1 && t.Value.Lo == 0:
+		t.Mask = U64(3)
+	case t.Field == IPFrag && t.Mask.Lo == 2 && t.Value.Lo == 2:
+		t.Value, t.Mask = U64(FragLater), U64(3)
+	case t.Field == VLANTCI && t.Value.Lo == 0 && t.Mask.Lo == 0xffff:
+		t.Mask.Lo = 0x1fff
+	}
+	return t
 }
 
 // Get returns the condition on f; its Mask is zero if there is none.

@@ -1,0 +1,250 @@
+package openflow
+
+import (
+	"slices"
+	"strings"
+)
+
+// ParseFlow reads a flow as "ovs-ofctl add-flow" takes it, such as
+// "table=1,priority=5,ip,nw_dst=10.0.0.1 actions=output:2". What OVS would quietly drop, widen
+// or truncate is an error. Statistics, as in a dump, are skipped. Every fault is a *SyntaxError.
+func ParseFlow(line string, opts ...Option) (Flow, error) {
+	e, err := parseEntry(text{line, 0}, newOptions(opts))
+	return e.Flow, err
+}
+
+// ParseFlowEntry reads a line of "ovs-ofctl dump-flows". Every fault is a *SyntaxError.
+func ParseFlowEntry(line string, opts ...Option) (FlowEntry, error) {
+	o := newOptions(opts)
+	o.dump = true
+	return parseEntry(text{line, 0}, o)
+}
+
+func parseEntry(t text, o *options) (FlowEntry, error) {
+	p := newFlowParser(o, Add)
+	err := p.parse(t)
+	return FlowEntry{Flow: p.mod.Flow, Stats: p.stats}, err
+}
+
+// flowParser reads the line of a flow or of a change to flows.
+type flowParser struct {
+	o     *options
+	mod   FlowMod
+	stats Stats
+	match matchParser
+	seen  []text // the keys, each of which may come once
+	table bool   // the line names a table
+}
+
+func newFlowParser(o *options, c Command) *flowParser {
+	return &flowParser{o: o, mod: FlowMod{Command: c, Flow: Flow{Priority: DefaultPriority}}, match: matchParser{o: o}}
+}
+
+// parse reads all of a line.
+func (p *flowParser) parse(t text) error {
+	actions, found, err := p.conditions(t)
+	if err != nil {
+		return err
+	}
+	if p.mod.Flow.Match, err = p.match.finish(); err != nil {
+		return err
+	}
+	if err := p.checkLine(t, actions, found); err != nil || !found {
+		return err
+	}
+	p.mod.Flow.Actions, err = parseActions(actions, p.o, newChecker(p.mod.Flow.Match, int(p.mod.Flow.Table)))
+	return err
+}
+
+// conditions reads up to "actions=" and returns what follows it.
+func (p *flowParser) conditions(t text) (actions text, found bool, err error) {
+	for {
+		it, tail, ok, err := t.next()
+		if err != nil || !ok {
+			return tail, false, err
+		}
+		if (it.key.s == "actions" || it.key.s == "action") && it.delim == '=' {
+			return t.from(it.value.at - t.at), true, nil
+		}
+		if err := p.item(it); err != nil {
+			return tail, false, err
+		}
+		t = tail
+	}
+}
+
+// checkLine checks what the command demands of the whole line.
+func (p *flowParser) checkLine(t, actions text, found bool) error {
+	switch c := p.mod.Command; {
+	case c.isDelete() && found:
+		return actions.fault("a delete takes no actions", "remove them")
+	case !c.isDelete() && !found:
+		return t.fault("actions are missing", "add actions=drop")
+	case (c == Modify || c == ModifyStrict) && !p.table:
+		return t.fault("a modify must say which table: in a bundle OVS would change table 0 only", "add table=0")
+	case c.isDelete() && !p.table:
+		p.mod.Flow.Table = CurrentTable
+	}
+	return nil
+}
+
+// item reads one thing of a line before "actions=".
+func (p *flowParser) item(it item) error {
+	read, known := flowKeys[it.key.s]
+	if !known {
+		p.match.add(it)
+		return nil
+	}
+	if slices.ContainsFunc(p.seen, func(t text) bool { return t.s == it.key.s }) {
+		return it.all.fault(it.key.s+" is given twice", "keep one")
+	}
+	p.seen = append(p.seen, it.key)
+	if !read.allowed(p.mod.Command) {
+		return it.all.fault(it.key.s+" does not go with "+p.mod.Command.String(), read.instead)
+	}
+	if read.flag != 0 {
+		p.mod.Flow.Flags |= read.flag
+		return it.flag()
+	}
+	value, err := it.assigned()
+	if err != nil {
+		return err
+	}
+	return read.value(p, value)
+}
+
+// flowKey says how to read one key of a flow line and with which commands it goes.
+type flowKey struct {
+	value    func(*flowParser, text) error
+	flag     Flags
+	commands []Command // nil: all
+	instead  string
+}
+
+func (k flowKey) allowed(c Command) bool { return k.commands == nil || slices.Contains(k.commands, c) }
+
+var flowKeys map[string]flowKey
+
+func init() {
+	onAdd, deletes := []Command{Add}, []Command{Delete, DeleteStrict}
+	const useAdd = "use add, which keeps the counters"
+	flowKeys = map[string]flowKey{
+		"table":  {value: (*flowParser).readTable},
+		"cookie": {value: (*flowParser).readCookie},
+		"priority": {value: uint16Key(func(p *flowParser) *uint16 { return &p.mod.Flow.Priority }),
+			commands: []Command{Add, ModifyStrict, DeleteStrict}, instead: "use the strict command"},
+		"idle_timeout": {value: uint16Key(func(p *flowParser) *uint16 { return &p.mod.Flow.IdleTimeout }), commands: onAdd, instead: useAdd},
+		"hard_timeout": {value: uint16Key(func(p *flowParser) *uint16 { return &p.mod.Flow.HardTimeout }), commands: onAdd, instead: useAdd},
+		"importance":   {value: uint16Key(func(p *flowParser) *uint16 { return &p.mod.Flow.Importance }), commands: onAdd, instead: useAdd},
+		"out_port":     {value: (*flowParser).readOutPort, commands: deletes, instead: "remove it"},
+		"out_group":    {value: func(_ *flowParser, t text) error { return t.fault("out_group is not supported", "") }},
+		"duration":     {value: (*flowParser).readDuration, commands: onAdd},
+		"idle_age":     {value: durationKey(func(p *flowParser) *durationField { return (*durationField)(&p.stats.IdleAge) }), commands: onAdd},
+		"hard_age":     {value: durationKey(func(p *flowParser) *durationField { return (*durationField)(&p.stats.HardAge) }), commands: onAdd},
+		"n_packets":    {value: countKey(func(p *flowParser) *uint64 { return &p.stats.Packets }), commands: onAdd},
+		"n_bytes":      {value: countKey(func(p *flowParser) *uint64 { return &p.stats.Bytes }), commands: onAdd},
+	}
+	for _, n := range flagNames {
+		k := flowKey{flag: Flags(n.bit), commands: onAdd, instead: useAdd}
+		if k.flag == ResetCounts {
+			k.commands = []Command{Add, Modify, ModifyStrict}
+		}
+		flowKeys[n.name] = k
+	}
+}
+
+func uint16Key(target func(*flowParser) *uint16) func(*flowParser, text) error {
+	return func(p *flowParser, t text) error {
+		n, err := t.uint(16)
+		*target(p) = uint16(n)
+		return err
+	}
+}
+
+func countKey(target func(*flowParser) *uint64) func(*flowParser, text) error {
+	return func(p *flowParser, t text) error {
+		n, err := t.uint(64)
+		*target(p) = n
+		return err
+	}
+}
+
+func (p *flowParser) readTable(t text) error {
+	n, err := t.tableID()
+	p.mod.Flow.Table, p.table = n, true
+	if err == nil && n > maxTable {
+		return t.fault("no such table", "0 to 253")
+	}
+	return err
+}
+
+// tableID reads a table's number, which ovs-ofctl takes in decimal only.
+func (t text) tableID() (TableID, error) {
+	n, err := t.decimal("table", 8)
+	return TableID(n), err
+}
+
+// readCookie reads a cookie to set or, with a mask, to select by.
+func (p *flowParser) readCookie(t text) error {
+	value, mask, masked := t.cut("/")
+	cookie, err := value.uint(64)
+	if err != nil {
+		return err
+	}
+	p.mod.Flow.Cookie = cookie
+	switch c := p.mod.Command; {
+	case c == Add && masked:
+		return t.fault("an add takes no cookie mask", "write cookie="+value.s)
+	case c.isDelete() && !masked:
+		return t.fault("a delete selects by cookie and mask", "write cookie="+value.s+"/-1")
+	case !masked && c != Add:
+		return t.fault("a modify in a bundle does not change the cookie", "use add, which keeps the counters, or select with cookie="+value.s+"/-1")
+	case masked:
+		return p.readCookieMask(t, mask)
+	}
+	return nil
+}
+
+func (p *flowParser) readCookieMask(whole, mask text) (err error) {
+	p.mod.CookieMask = ^uint64(0)
+	if mask.s != "-1" {
+		p.mod.CookieMask, err = mask.uint(64)
+	}
+	switch {
+	case err != nil:
+		return err
+	case p.mod.CookieMask == 0:
+		return mask.fault("selects every cookie", "remove it")
+	case p.mod.Flow.Cookie&^p.mod.CookieMask != 0:
+		return whole.fault("cookie has bits outside its mask", "clear them")
+	}
+	return nil
+}
+
+func (p *flowParser) readOutPort(t text) error {
+	port, err := p.o.port(t)
+	p.mod.OutPort = port
+	switch {
+	case err != nil:
+		return err
+	case port == 0:
+		return t.fault("selecting by output to port 0 is not supported", "")
+	case port == PortNone:
+		return t.fault("selects every port", "remove it")
+	}
+	return nil
+}
+
+// readDuration reads the age of a flow. Without hard_age that is its age since modification, too.
+func (p *flowParser) readDuration(t text) error {
+	err := durationKey(func(p *flowParser) *durationField { return (*durationField)(&p.stats.Duration) })(p, t)
+	if !slices.ContainsFunc(p.seen, func(t text) bool { return t.s == "hard_age" }) {
+		p.stats.HardAge = p.stats.Duration
+	}
+	return err
+}
+
+// isStats reports whether a line shows statistics, as a dump does.
+func isStats(line string) bool {
+	return strings.Contains(line, "duration=") && strings.Contains(line, "n_packets=")
+}

@@ -1,0 +1,172 @@
+package openflow
+
+import "strings"
+
+// learn reads "learn(table=1,idle_timeout=10,eth_type=0x800,NXM_OF_IP_DST[]=NXM_OF_IP_SRC[],output:NXM_OF_IN_PORT[])".
+func (p *actionParser) learn(it item) (Action, error) {
+	list, err := it.list()
+	if err != nil {
+		return nil, err
+	}
+	r := learnReader{p: p, learn: Learn{Table: 1, Priority: DefaultPriority}, check: newLearnChecker(p.c), seen: map[string]bool{}}
+	err = list.each(r.item)
+	return r.learn, err
+}
+
+// learnReader reads the arguments and specs of a learn.
+type learnReader struct {
+	p     *actionParser
+	learn Learn
+	check *learnChecker
+	seen  map[string]bool
+}
+
+func (r *learnReader) item(it item) error {
+	if known, err := r.option(it); known || err != nil {
+		if err == nil && r.seen[it.key.s] {
+			err = it.all.fault(it.key.s+" is given twice", "keep one")
+		}
+		r.seen[it.key.s] = true
+		return err
+	}
+	s, err := r.spec(it)
+	if err != nil {
+		return err
+	}
+	if err := r.check.check(s); err != nil {
+		invalid := err.(*InvalidError)
+		return it.all.fault(invalid.Problem, invalid.Remedy)
+	}
+	r.learn.Specs = append(r.learn.Specs, s)
+	return nil
+}
+
+// option reads an argument that is no spec.
+func (r *learnReader) option(it item) (known bool, err error) {
+	a := &r.learn
+	switch it.key.s {
+	case "send_flow_rem":
+		a.SendFlowRem = true
+		return true, it.flag()
+	case "delete_learned":
+		a.DeleteLearned = true
+		return true, it.flag()
+	}
+	read := map[string]func(text) error{
+		"table":            func(t text) (err error) { a.Table, err = t.tableID(); return },
+		"idle_timeout":     func(t text) error { return readUint16(t, &a.IdleTimeout) },
+		"hard_timeout":     func(t text) error { return readUint16(t, &a.HardTimeout) },
+		"fin_idle_timeout": func(t text) error { return readUint16(t, &a.FinIdleTimeout) },
+		"fin_hard_timeout": func(t text) error { return readUint16(t, &a.FinHardTimeout) },
+		"priority":         func(t text) error { return readUint16(t, &a.Priority) },
+		"cookie":           func(t text) (err error) { a.Cookie, err = t.uint(64); return },
+		"limit":            func(t text) error { n, err := t.uint(32); a.Limit = uint32(n); return err },
+		"result_dst":       func(t text) (err error) { a.ResultDst, err = t.subfield(); return },
+	}[it.key.s]
+	if read == nil {
+		return false, nil
+	}
+	value, err := it.assigned()
+	if err != nil {
+		return true, err
+	}
+	return true, read(value)
+}
+
+func (r *learnReader) spec(it item) (LearnSpec, error) {
+	switch {
+	case it.key.s == "load":
+		return r.load(it)
+	case it.key.s == "output":
+		value, err := it.argument()
+		if err != nil {
+			return nil, err
+		}
+		if isDigits(value.s) {
+			return nil, value.fault("learn outputs to a port that a field holds", "write output:NXM_OF_IN_PORT[], or load a register")
+		}
+		s, err := value.subfield()
+		return LearnOutput{s}, err
+	case it.key.s == "set_field":
+		return nil, it.all.fault("learn has no set_field", "write load:VALUE->FIELD[]")
+	case it.delim == 0:
+		s, err := it.key.subfield()
+		return LearnMatchField{Dst: s, Src: s}, err
+	}
+	return r.condition(it)
+}
+
+// load reads "load:FIELD[]->FIELD[]" and "load:NUMBER->FIELD[]".
+func (r *learnReader) load(it item) (LearnSpec, error) {
+	from, to, err := it.arrow()
+	if err != nil {
+		return nil, err
+	}
+	dst, err := to.subfield()
+	if err != nil {
+		return nil, err
+	}
+	if from.s[0] >= '0' && from.s[0] <= '9' {
+		v, err := from.integer(int(dst.Width))
+		return LearnLoadValue{v, dst}, err
+	}
+	src, err := from.subfield()
+	return LearnLoadField{Src: src, Dst: dst}, err
+}
+
+// condition reads "FIELD[]=FIELD[]" and "FIELD=VALUE".
+func (r *learnReader) condition(it item) (LearnSpec, error) {
+	value, err := it.assigned()
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(it.key.s, "vlan_vid") || strings.HasPrefix(it.key.s, "OXM_OF_VLAN_VID") {
+		return r.vid(it, value)
+	}
+	if n, ok := it.key.tosByte(); ok {
+		v, _, err := r.p.o.number(n, value)
+		return LearnMatchValue{Whole(IPDSCP), v}, err
+	}
+	dst, err := it.key.subfield()
+	if err != nil {
+		return nil, err
+	}
+	name, _, _ := value.cut("[")
+	if fieldNames[name.s] != nil {
+		src, err := value.subfield()
+		return LearnMatchField{Dst: dst, Src: src}, err
+	}
+	return r.constant(dst, value)
+}
+
+// tosByte recognises the names of the whole TOS byte.
+func (t text) tosByte() (fieldName, bool) {
+	names := fieldNames[strings.TrimSuffix(t.s, "[]")]
+	return fieldName{IPDSCP, true}, len(names) == 1 && names[0].tos
+}
+
+// constant reads the value of all of a field as a match does, of a part of it as a number.
+func (r *learnReader) constant(dst Subfield, t text) (LearnSpec, error) {
+	if !dst.IsWhole() {
+		v, err := t.integer(int(dst.Width))
+		return LearnMatchValue{dst, v}, err
+	}
+	v, mask, err := r.p.o.fieldValue(fieldName{field: dst.Field}, t)
+	full := Match{}.WithMask(dst.Field, v.And(dst.Field.Mask()), mask.And(dst.Field.Mask())).Get(dst.Field).Mask
+	if err == nil && dst.Field < VLANVID && full != dst.Field.Mask() {
+		err = t.fault("learn takes no mask", "write FIELD[FIRST..LAST]=VALUE")
+	}
+	return LearnMatchValue{dst, v}, err
+}
+
+// vid reads a condition on all of the VLAN id; its bit 0x1000 says that there is a tag.
+func (r *learnReader) vid(it item, t text) (LearnSpec, error) {
+	v, err := t.integer(13)
+	switch {
+	case err != nil || strings.HasSuffix(it.key.s, "]") && !strings.HasSuffix(it.key.s, "[]"):
+		return nil, it.all.fault("does not match the tag's presence", "write NXM_OF_VLAN_TCI[0..12]")
+	case v.Lo&VLANPresent == 0:
+		return nil, t.fault("without bit 0x1000 it would match untagged frames only", string(appendHex([]byte("write vlan_vid="), v.Or(U64(VLANPresent)), 1)))
+	}
+	return LearnMatchValue{Whole(VLANVID), v.And(Ones(12))}, nil
+}

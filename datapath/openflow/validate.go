@@ -1,0 +1,98 @@
+package openflow
+
+import "fmt"
+
+// Validate reports, as an *InvalidError, why the flow cannot be put into a switch: conditions
+// and actions without their prerequisites, values that do not fit, instructions out of order.
+// What passes here is accepted by Open vSwitch, given that the groups and meters exist.
+func (f Flow) Validate() error {
+	if f.Table > maxTable {
+		return &InvalidError{Token: fmt.Sprintf("table=%d", f.Table), Problem: "no such table", Remedy: "0 to 253"}
+	}
+	if err := f.Match.Validate(); err != nil {
+		return err
+	}
+	c := newChecker(f.Match, int(f.Table))
+	for _, a := range f.Actions {
+		if err := c.check(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxTable is the last table that takes flows; OVS keeps 254 for itself.
+const maxTable = 253
+
+// Validate reports, as an *InvalidError, why no switch takes the match: a condition without
+// its prerequisite, a mask that its field does not take, or a value that no frame has.
+func (m Match) Validate() error {
+	for _, t := range m.terms {
+		if problem, remedy := t.check(m); problem != "" {
+			return &InvalidError{Token: t.String(), Problem: problem, Remedy: remedy, field: t.Field}
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with a term of m, or nothing.
+func (t Term) check(m Match) (problem, remedy string) {
+	i := t.Field.info()
+	switch {
+	case i.width == 0 || t.Field >= VLANVID:
+		return "is not a field of a match", ""
+	case t.Value.Or(t.Mask).BitLen() > int(i.width):
+		return fmt.Sprintf("is wider than the field's %d bits", i.width), ""
+	case t.Value.AndNot(t.Mask) != (Value{}):
+		return "has bits outside its mask", "clear them"
+	case i.mask == maskNone && t.Mask != t.Field.Mask():
+		return i.name + " takes no mask", "match all of it"
+	case !i.prereq.met(m):
+		if m.isLaterFragment() && i.prereq >= prereqTCP && i.prereq <= prereqNAOnly {
+			return "later fragments have no such header", "drop nw_frag=later"
+		}
+		return prereqNeeds[i.prereq].problem, prereqNeeds[i.prereq].remedy
+	}
+	return t.checkValue()
+}
+
+// checkValue finds values that OVS cannot keep or that no frame has.
+func (t Term) checkValue() (problem, remedy string) {
+	switch t.Field {
+	case VLANTCI:
+		return t.checkVLAN()
+	case ARPOp:
+		if t.Value.Lo > 0xff {
+			return "OVS keeps only 8 bits of arp_op", "at most 255"
+		}
+	case CTState:
+		if t.Value.Lo > 0xff {
+			return "unknown connection state bits", "at most 0xff"
+		}
+	case IPFrag:
+		if t.Value.Lo == 2 {
+			return "no frame is a later fragment without being a fragment", "write later"
+		}
+	case InPort:
+		switch p := PortNo(t.Value.Lo); {
+		case p < PortMax, p == PortLocal, p == PortController, p == PortNone:
+		default:
+			return "no frame comes from such a port", "write the number of a port, LOCAL, CONTROLLER or ANY"
+		}
+	}
+	return "", ""
+}
+
+// checkVLAN refuses what OpenFlow 1.5 cannot carry: OVS drops or widens such conditions.
+func (t Term) checkVLAN() (problem, remedy string) {
+	pcp, present := t.Mask.Lo&0xe000, t.Mask.Lo&t.Value.Lo&VLANPresent != 0
+	switch {
+	case t.Mask.Lo&VLANPresent != 0 && !present && t.Value.Lo != 0:
+		return "no untagged frame has a VLAN id or priority", "set bit 0x1000 for a tagged frame"
+	case pcp != 0 && !present:
+		return "a VLAN priority needs a tag", "set bit 0x1000 in value and mask"
+	case pcp != 0 && pcp != 0xe000:
+		return "a VLAN priority takes no mask", "match all of 0xe000 or none"
+	}
+	return "", ""
+}
