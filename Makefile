@@ -1,0 +1,51 @@
+# hpnn: an OpenFlow router and load balancer that is simulated first.
+# `make help` prints the targets from their own comments.
+
+GO      ?= go
+BIN     := bin
+FUZZTIME ?= 10s
+N       ?= 20000
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test race lint fuzz bench golden cross clean
+
+help: ## print this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build the command into bin/
+	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
+
+run: build ## render the example, replay real client traffic through it, show what became of it
+	@$(BIN)/lbctl render --topology examples/hpnn.yaml --summary
+	@echo
+	@$(BIN)/lbctl replay --topology examples/hpnn.yaml --in-port pub0 examples/captures/client-pub0.pcap --out out
+
+test: ## run every test that this machine can run
+	$(GO) test ./...
+
+race: ## the same under the race detector
+	$(GO) test -race ./...
+
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { echo "gofmt wants to change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@2026.1 ./...
+
+fuzz: ## run every fuzz target for FUZZTIME each
+	@set -e; for t in $$(grep -rl --include=*_test.go '^func Fuzz' .); do \
+	  for f in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$t); do \
+	    echo "== $$(dirname $$t) $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$(dirname $$t); \
+	  done; done
+
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+golden: ## rewrite the golden files; read the diff before you commit it
+	$(GO) test ./... -update
+
+cross: ## build and vet for the other systems
+	GOOS=darwin GOARCH=arm64 $(GO) build ./... && GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 $(GO) build ./... && GOOS=windows GOARCH=amd64 $(GO) vet ./...
+
+clean: ## remove what make built
+	rm -rf $(BIN) out
