@@ -19,15 +19,13 @@ type Output struct {
 // Pass is one walk through the tables.
 type Pass struct {
 	// Resume says, for a recirculation, what the connection tracker found, such as
-	// "ct_state=est|trk, zone 1"; empty for the first pass.
+	// "ct_state=est|trk,ct_zone=1"; empty for the first pass.
 	Resume string `json:"resume,omitempty"`
-	// Translated describes the NAT that the tracker applied before this pass, if it did.
-	Translated string `json:"translated,omitempty"`
+	// Table is where the pass began.
+	Table openflow.TableID `json:"table"`
 	// Flow is the frame's fields on entry, FinalFlow those at the end.
 	Flow      string `json:"flow"`
 	FinalFlow string `json:"final_flow"`
-	// Megaflow is the part of the fields that mattered.
-	Megaflow string `json:"megaflow,omitempty"`
 	// Datapath is the list of datapath actions, "drop" if there are none.
 	Datapath string `json:"datapath_actions"`
 	// Nodes are the steps, in order.
