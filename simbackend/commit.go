@@ -1,0 +1,212 @@
+package simbackend
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/simbackend/flow"
+)
+
+var (
+	errBadTable = errors.New("table is not one a flow can be in: use 0 to 253")
+	errOverlap  = errors.New("OFPFMFC_OVERLAP: another flow of the same priority overlaps, and check_overlap was asked for")
+)
+
+// lastTable is the highest table flows can be added to; 254 is the switch's own.
+const lastTable = 253
+
+// commit applies a bundle. Frames see all of it or nothing: if a modification fails, those before
+// it are undone.
+func (s *Switch) commit(b openflow.Bundle) error {
+	t := transaction{sw: s}
+	for i, m := range b {
+		if err := t.apply(m); err != nil {
+			t.undo()
+			return &datapath.CommitError{Index: i, Mod: m, Err: err}
+		}
+	}
+	return nil
+}
+
+// transaction is a bundle being applied, and how to take it back.
+type transaction struct {
+	sw   *Switch
+	done []change
+}
+
+// change is a rule that took the place of another; either may be missing.
+type change struct{ old, new *rule }
+
+func (t *transaction) change(old, new *rule) {
+	switch {
+	case new == nil:
+		t.sw.remove(old)
+	case old == nil:
+		t.sw.insert(new)
+	default:
+		t.sw.replace(old, new)
+	}
+	t.done = append(t.done, change{old, new})
+}
+
+func (t *transaction) undo() {
+	for _, c := range slices.Backward(t.done) {
+		switch {
+		case c.new == nil:
+			t.sw.insert(c.old)
+		case c.old == nil:
+			t.sw.remove(c.new)
+		default:
+			t.sw.replace(c.new, c.old)
+		}
+	}
+}
+
+func (t *transaction) apply(m openflow.FlowMod) error {
+	switch m.Command {
+	case openflow.Add:
+		return t.add(m.Flow)
+	case openflow.Modify, openflow.ModifyStrict:
+		return t.modify(m)
+	}
+	for _, r := range t.sw.selected(m) {
+		t.change(r, nil)
+	}
+	return nil
+}
+
+// ready checks a flow and works it out.
+func ready(f openflow.Flow) (*rule, error) {
+	if f.Table > lastTable {
+		return nil, errBadTable
+	}
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	code, err := compile(f.Actions)
+	if err != nil {
+		return nil, err
+	}
+	value, _ := flow.Compile(f.Match)
+	return &rule{flow: f, value: value, code: code}, nil
+}
+
+// add adds a flow. One with the same key gives way; its counters and idle time go over.
+func (t *transaction) add(f openflow.Flow) error {
+	r, err := ready(f)
+	if err != nil {
+		return err
+	}
+	value, mask := flow.Compile(f.Match)
+	old := t.sw.tables[f.Table].exact(&value, &mask, f.Priority)
+	if f.Flags&openflow.CheckOverlap != 0 && t.overlaps(f, old) {
+		return errOverlap
+	}
+	r.added, r.modified, r.used = t.sw.now, t.sw.now, t.sw.now
+	if old != nil {
+		r.used = old.used
+		if f.Flags&openflow.ResetCounts == 0 {
+			r.packets, r.bytes = old.packets, old.bytes
+		}
+	}
+	t.change(old, r)
+	return nil
+}
+
+func (t *transaction) overlaps(f openflow.Flow, same *rule) bool {
+	for r := range t.sw.tables[f.Table].all {
+		if r != same && r.flow.Priority == f.Priority && r.flow.Match.Overlaps(f.Match) {
+			return true
+		}
+	}
+	return false
+}
+
+// modify changes the actions of the flows selected. If there are none, it adds the flow, unless it
+// was to select by cookie.
+func (t *transaction) modify(m openflow.FlowMod) error {
+	r, err := ready(m.Flow)
+	if err != nil {
+		return err
+	}
+	found := t.sw.selected(m)
+	if len(found) == 0 && m.CookieMask == 0 {
+		return t.add(m.Flow)
+	}
+	for _, old := range found {
+		new := t.sw.modified(old, m.Flow, r.code)
+		if m.CookieMask != 0 {
+			new.flow.Cookie = old.flow.Cookie
+		}
+		t.change(old, new)
+	}
+	return nil
+}
+
+// modified is old with the actions and cookie of f.
+func (s *Switch) modified(old *rule, f openflow.Flow, c code) *rule {
+	r := *old
+	r.flow.Actions, r.flow.Cookie, r.code = f.Actions, f.Cookie, c
+	r.modified = s.now
+	if f.Flags&openflow.ResetCounts != 0 {
+		r.packets, r.bytes = 0, 0
+	}
+	return &r
+}
+
+// selected lists the rules that a modify or delete is about, oldest first.
+func (s *Switch) selected(m openflow.FlowMod) []*rule {
+	if m.Command == openflow.ModifyStrict || m.Command == openflow.DeleteStrict {
+		return s.selectedStrict(m)
+	}
+	var found []*rule
+	for id := range s.tables {
+		if m.Flow.Table != openflow.CurrentTable && int(m.Flow.Table) != id {
+			continue
+		}
+		for r := range s.tables[id].all {
+			if selects(m, r.flow) {
+				found = append(found, r)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b *rule) int { return int(a.seq) - int(b.seq) })
+	return found
+}
+
+func (s *Switch) selectedStrict(m openflow.FlowMod) []*rule {
+	value, mask := flow.Compile(m.Flow.Match)
+	var found []*rule
+	for id := range s.tables {
+		if m.Flow.Table != openflow.CurrentTable && int(m.Flow.Table) != id {
+			continue
+		}
+		if r := s.tables[id].exact(&value, &mask, m.Flow.Priority); r != nil && selects(m, r.flow) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// entries lists every rule in the order of a Program.
+func (s *Switch) entries() []openflow.FlowEntry {
+	all := make([]openflow.FlowEntry, 0, s.flows())
+	for id := range s.tables {
+		for r := range s.tables[id].all {
+			all = append(all, r.entry(s.now))
+		}
+	}
+	slices.SortFunc(all, func(a, b openflow.FlowEntry) int { return a.Key().Compare(b.Key()) })
+	return all
+}
+
+// port returns a port by number, for an Injection.
+func (s *Switch) port(number openflow.PortNo) (*datapath.Port, error) {
+	if p := s.ports[number]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("port %d does not exist", number)
+}

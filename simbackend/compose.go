@@ -1,0 +1,187 @@
+package simbackend
+
+import (
+	"errors"
+
+	"hpnn/datapath/openflow"
+	"hpnn/simbackend/conntrack"
+	"hpnn/simbackend/flow"
+)
+
+var errStackEmpty = errors.New("attempting to pop from an empty stack. On exit, stack depth is not zero")
+
+// step is one datapath action. A pass composes steps; execute carries them out.
+type step struct {
+	kind stepKind
+	port uint16 // stepOutput
+	n    int    // stepClone: how many of the following steps belong to it
+	key  int    // index into pass.keys. stepSet: the fields wanted; stepCT: those that survive
+
+	table   openflow.TableID // stepCT with recirc
+	recirc  bool
+	request conntrack.Request
+	stack   []openflow.Value
+
+	reason openflow.PacketInReason // stepController
+	id     uint16
+	maxLen uint16
+}
+
+// stepKind says what a step does.
+type stepKind uint8
+
+const (
+	stepSet        stepKind = iota + 1 // rewrite the frame
+	stepOutput                         // send it out
+	stepController                     // send it to the controller
+	stepCT                             // track it, perhaps fork a copy that recirculates
+	stepCTClear                        // forget its tracking state
+	stepClone                          // execute n steps on a copy
+)
+
+// commit composes the rewriting of the frame that brings it up to date with the fields.
+func (p *pass) commit() {
+	if p.dirty {
+		p.steps = append(p.steps, step{kind: stepSet, key: p.keep()})
+		p.dirty = false
+	}
+}
+
+// keep saves the fields as they are now and returns where.
+func (p *pass) keep() int {
+	p.keys = append(p.keys, p.key)
+	return len(p.keys) - 1
+}
+
+// output composes sending the frame out, except to where it came from and to ports that do
+// not exist.
+func (p *pass) output(port uint16) {
+	switch openflow.PortNo(port) {
+	case openflow.PortIn:
+		p.send(p.key.InPort())
+	case openflow.PortFlood, openflow.PortAll:
+		p.flood()
+	case openflow.PortController:
+		p.controller(0, 0xffff, openflow.ReasonAction)
+	case openflow.PortNone:
+	default:
+		if port == p.key.InPort() {
+			if p.trace != nil {
+				p.trace.warn("skipping output to input port")
+			}
+			return
+		}
+		p.send(port)
+	}
+}
+
+func (p *pass) send(port uint16) {
+	if p.sw.ports[openflow.PortNo(port)] == nil {
+		if p.trace != nil {
+			p.trace.warn("Nonexistent output port")
+		}
+		return
+	}
+	p.commit()
+	p.steps = append(p.steps, step{kind: stepOutput, port: port})
+}
+
+func (p *pass) flood() {
+	for _, port := range p.sw.order {
+		if uint16(port.Number) != p.key.InPort() {
+			p.send(uint16(port.Number))
+		}
+	}
+}
+
+// outputField composes an output to the port that a field holds. Values that are no port, or a
+// port that only a rule may name, go nowhere.
+func (p *pass) outputField(src openflow.Subfield) {
+	v := p.key.GetSub(src)
+	if p.trace != nil {
+		p.trace.outputPort(v)
+	}
+	if v.Hi == 0 && v.Lo < 0xffff && v.Lo != uint64(openflow.PortNormal) && v.Lo != uint64(openflow.PortTable) {
+		p.output(uint16(v.Lo))
+	}
+}
+
+func (p *pass) controller(id, maxLen uint16, reason openflow.PacketInReason) {
+	p.commit()
+	p.steps = append(p.steps, step{kind: stepController, port: p.key.InPort(), id: id, maxLen: maxLen, reason: reason})
+}
+
+// ct composes tracking. With table=, a copy of the frame continues there, tracked; the
+// frame itself continues here, untracked.
+func (p *pass) ct(c *ctCode) {
+	if c.recirc && !p.set.empty() {
+		p.fail(errPendingSet)
+		return
+	}
+	p.commit()
+	s := step{kind: stepCT, recirc: c.recirc, table: c.table, request: c.request}
+	if c.zone.Width != 0 {
+		s.request.Zone = uint16(p.key.GetSub(c.zone).Lo)
+	}
+	p.exec(c, &s.request)
+	p.clearCT()
+	s.key = p.keep()
+	if c.recirc && len(p.stack) > 0 {
+		s.stack = append([]openflow.Value(nil), p.stack...)
+	}
+	p.steps = append(p.steps, s)
+	if p.trace != nil {
+		p.trace.forked(c)
+	}
+}
+
+// exec works out what the exec list writes to the connection's mark and label: the list runs on
+// the fields, and what it touched is the mask.
+func (p *pass) exec(c *ctCode, r *conntrack.Request) {
+	for i := range c.exec.ops {
+		o := &c.exec.ops[i]
+		dst := o.dst
+		switch o.code {
+		case opSet:
+			o.store.Apply(&p.key)
+			set := c.exec.actions[i].(openflow.SetField)
+			markWritten(r, set.Field, set.Mask)
+			continue
+		case opMove:
+			p.key.SetSub(dst, p.key.GetSub(o.src))
+		}
+		markWritten(r, dst.Field, dst.Mask())
+	}
+	r.Mark = uint32(p.key.Get(openflow.CTMark).Lo) & r.MarkMask
+	label := p.key.Get(openflow.CTLabel)
+	r.Label = conntrack.Label{Hi: label.Hi & r.LabelMask.Hi, Lo: label.Lo & r.LabelMask.Lo}
+}
+
+func markWritten(r *conntrack.Request, f openflow.Field, mask openflow.Value) {
+	switch f {
+	case openflow.CTMark:
+		r.MarkMask |= uint32(mask.Lo)
+	case openflow.CTLabel:
+		r.LabelMask.Hi |= mask.Hi
+		r.LabelMask.Lo |= mask.Lo
+	}
+}
+
+func (p *pass) clearCT() { setConntrack(&p.key, &conntrack.Meta{}) }
+
+// setConntrack makes the ct_ fields of a key what the tracker found.
+func setConntrack(k *flow.Key, m *conntrack.Meta) {
+	k.Set(openflow.CTState, openflow.U64(uint64(m.State)))
+	k.Set(openflow.CTZone, openflow.U64(uint64(m.Zone)))
+	k.Set(openflow.CTMark, openflow.U64(uint64(m.Mark)))
+	k.Set(openflow.CTLabel, openflow.Value{Hi: m.Label.Hi, Lo: m.Label.Lo})
+	k.Set(openflow.CTNwSrc, openflow.U64(uint64(address(m.Orig.Src))))
+	k.Set(openflow.CTNwDst, openflow.U64(uint64(address(m.Orig.Dst))))
+	k.Set(openflow.CTNwProto, openflow.U64(uint64(m.Orig.Proto)))
+	k.Set(openflow.CTTpSrc, openflow.U64(uint64(m.Orig.SrcPort)))
+	k.Set(openflow.CTTpDst, openflow.U64(uint64(m.Orig.DstPort)))
+}
+
+func address(a [4]byte) uint32 {
+	return uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
+}

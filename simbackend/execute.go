@@ -1,0 +1,179 @@
+package simbackend
+
+import (
+	"slices"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/simbackend/conntrack"
+	"hpnn/simbackend/flow"
+)
+
+// frame is a frame on its way through the datapath.
+type frame struct {
+	flow.Packet
+	key  flow.Key // the fields that the bytes have, as far as the passes know
+	meta conntrack.Meta
+}
+
+// walk sends a frame, whose fields f.key holds, into a table and carries out what comes of it.
+// level counts the recirculations it is inside of.
+func (s *Switch) walk(f *frame, table openflow.TableID, stack []openflow.Value, level int) {
+	p := s.pass(level)
+	p.begin(s, len(f.Bytes()))
+	p.key = f.key
+	p.stack = append(p.stack, stack...)
+	if p.trace == nil {
+		p.translate(table)
+	} else {
+		at := p.trace.begin(p)
+		p.translate(table)
+		p.trace.end(p, at)
+	}
+	s.settle(p.learned)
+	s.verdict.Table, s.verdict.Err = p.last.table, p.err
+	s.verdict.rule = p.last.rule
+	s.execute(f, p, p.steps, level)
+}
+
+// pass returns the buffers of a level.
+func (s *Switch) pass(level int) *pass {
+	for len(s.passes) <= level {
+		s.passes = append(s.passes, &pass{})
+	}
+	p := s.passes[level]
+	p.preview, p.trace = s.preview, s.tracer
+	return p
+}
+
+// execute carries out the steps of a pass on the frame's bytes.
+func (s *Switch) execute(f *frame, p *pass, steps []step, level int) {
+	for i := 0; i < len(steps); i++ {
+		switch st := &steps[i]; st.kind {
+		case stepSet:
+			f.rewrite(&p.keys[st.key])
+		case stepOutput:
+			s.transmit(st.port, f.Bytes())
+		case stepController:
+			s.packetIn(st, f.Bytes())
+		case stepCTClear:
+			f.meta.Clear()
+		case stepClone:
+			body := steps[i+1 : i+1+st.n]
+			s.execute(s.copied(f, level), p, body, level)
+			i += st.n
+		case stepCT:
+			if !s.track(f, p, steps[i:], level) {
+				return
+			}
+		}
+	}
+}
+
+// rewrite makes the header fields of the bytes those of want.
+func (f *frame) rewrite(want *flow.Key) {
+	before := f.key
+	f.Packet.Rewrite(&f.key, want, nil)
+	if !before.SameConnection(&f.key) {
+		f.meta.HeaderChanged()
+	}
+}
+
+// copied is a copy of f in the buffer of the next level.
+func (s *Switch) copied(f *frame, level int) *frame {
+	for len(s.frames) <= level+1 {
+		s.frames = append(s.frames, &frame{})
+	}
+	c := s.frames[level+1]
+	c.Packet.Load(f.Bytes(), f.Layout)
+	c.key, c.meta = f.key, f.meta
+	return c
+}
+
+// track carries out a stepCT, the first of steps. It reports whether the frame itself goes on.
+func (s *Switch) track(f *frame, p *pass, steps []step, level int) bool {
+	st := &steps[0]
+	s.ctPacket = conntrack.Packet{
+		Frame: f.Bytes(), L3: int(f.Layout.L3), EtherType: uint16(f.key.Get(openflow.EthType).Lo),
+		Meta: f.meta, Tag: uint64(f.key.InPort()), Recirc: p.recircID(st),
+	}
+	out := s.ct.Execute(s.now, &s.ctPacket, &st.request)
+	f.meta = s.ctPacket.Meta
+	for i := range out.Released {
+		s.release(&out.Released[i], p, steps, level)
+	}
+	if out.Held {
+		return false
+	}
+	s.fork(f, p, steps, level)
+	return true
+}
+
+// fork sends a copy of a tracked frame into the table of a stepCT.
+func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
+	st := &steps[0]
+	if !st.recirc || level >= maxRecirc {
+		return
+	}
+	c := f
+	if len(steps) > 1 {
+		c = s.copied(f, level)
+	}
+	c.key = p.keys[st.key]
+	c.Packet.Layout, _ = flow.Refresh(c.Bytes(), &c.key)
+	setConntrack(&c.key, &c.meta)
+	if s.tracer != nil {
+		s.tracer.fork(c, st.table)
+	}
+	s.walk(c, st.table, st.stack, level+1)
+}
+
+// release continues a fragment that waited for the rest of its datagram, behind the stepCT that
+// is the first of steps.
+func (s *Switch) release(r *conntrack.Packet, p *pass, steps []step, level int) {
+	f := &frame{meta: r.Meta, key: p.keys[steps[0].key]}
+	f.key.SetInPort(uint16(r.Tag))
+	layout, _ := flow.Refresh(r.Frame, &f.key)
+	f.Packet.Load(r.Frame, layout)
+	s.fork(f, p, steps, level)
+	s.execute(f, p, steps[1:], level)
+}
+
+// recircID tells the frozen states of steps apart: fragments wait together only if they will go
+// on alike. The first pass has 0.
+func (p *pass) recircID(st *step) uint32 {
+	if !st.recirc {
+		return 0
+	}
+	return p.keys[st.key].MetadataHash() ^ uint32(st.table)<<24
+}
+
+// transmit sends a frame out of a port.
+func (s *Switch) transmit(number uint16, b []byte) {
+	port := s.ports[openflow.PortNo(number)]
+	if s.tracer != nil {
+		s.tracer.output(port.Number, b)
+	}
+	if s.preview {
+		return
+	}
+	port.TxFrames++
+	port.TxBytes += uint64(len(b))
+	s.verdict.Outputs++
+	if s.emit != nil {
+		s.emit(datapath.Output{Port: port.Number, Frame: b})
+	}
+}
+
+func (s *Switch) packetIn(st *step, b []byte) {
+	s.verdict.PacketIns++
+	if s.preview {
+		return
+	}
+	n := min(int(st.maxLen), len(b))
+	s.event(datapath.Event{
+		Kind:   datapath.PacketIn,
+		Packet: datapath.Injection{InPort: openflow.PortNo(st.port), Frame: slices.Clone(b[:n])},
+		Reason: st.reason,
+	})
+}

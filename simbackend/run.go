@@ -1,0 +1,187 @@
+package simbackend
+
+import (
+	"hpnn/datapath/openflow"
+	"hpnn/simbackend/flow"
+)
+
+// run executes the actions of a rule of the given table, or of a list inside one.
+func (p *pass) run(c *code, table openflow.TableID) {
+	for i := range c.ops {
+		if p.trace != nil {
+			p.trace.action(c.actions[i])
+		}
+		if !p.step(&c.ops[i], table) || p.stopped() {
+			return
+		}
+	}
+}
+
+// step executes one action and reports whether the rest of its list is to follow.
+func (p *pass) step(o *op, table openflow.TableID) bool {
+	p.dirty = p.dirty || o.header
+	switch o.code {
+	case opOutput:
+		p.output(o.port)
+	case opResubmit:
+		p.runResubmit(o, table)
+	case opGoto:
+		p.resubmit(o.table, table, p.key.InPort())
+		return false
+	case opSet:
+		if flow.Present(&p.key, o.store.Field()) {
+			o.store.Apply(&p.key)
+		}
+	case opWriteMetadata:
+		o.store.Apply(&p.key)
+	case opMove:
+		p.store(o.dst, p.key.GetSub(o.src), o.src.Field)
+	case opMultipath:
+		p.store(o.dst, openflow.U64(uint64(flow.Multipath(&p.key, &o.more.multipath))), o.dst.Field)
+	case opDecTTL:
+		return p.decTTL(o)
+	case opCT:
+		p.ct(&o.more.ct)
+	case opLearn:
+		p.runLearn(o)
+	default:
+		p.stepRare(o)
+	}
+	return true
+}
+
+func (p *pass) stepRare(o *op) {
+	switch o.code {
+	case opOutputField:
+		p.outputField(o.src)
+	case opController:
+		p.controller(o.more.controller.ID, o.more.controller.MaxLen, o.more.controller.Reason)
+	case opPush:
+		p.push(p.key.GetSub(o.src))
+	case opPop:
+		p.pop(o.dst)
+	case opSetVLANVID:
+		p.key.SetVLANVID(o.port)
+	case opSetVLANPCP:
+		p.key.SetVLANPCP(uint8(o.port))
+	case opPushVLAN:
+		p.key.PushVLAN(o.port)
+	case opPopVLAN:
+		p.key.PopVLAN()
+	case opCTClear:
+		p.steps = append(p.steps, step{kind: stepCTClear})
+		p.clearCT()
+	case opWriteActions:
+		p.set.write(&o.more.nested)
+		if p.trace != nil {
+			p.trace.note("action set is: " + p.set.String())
+		}
+	case opClearActions:
+		p.set.clear()
+	case opClone:
+		p.clone(&o.more.nested)
+	case opCheckPacketLarger:
+		p.store(o.dst, boolean(p.len > int(o.port)), o.dst.Field)
+	case opExit:
+		p.exited = true
+	case opNote:
+	default:
+		p.fail(errNotCompiled)
+	}
+}
+
+func boolean(b bool) openflow.Value {
+	if b {
+		return openflow.U64(1)
+	}
+	return openflow.Value{}
+}
+
+// store writes v to dst, and to nothing if the frame lacks dst or the field from that v is of.
+func (p *pass) store(dst openflow.Subfield, v openflow.Value, from openflow.Field) {
+	if !flow.Present(&p.key, dst.Field) || !flow.Present(&p.key, from) {
+		return
+	}
+	p.key.SetSub(dst, v)
+	if p.trace != nil {
+		p.trace.now(dst.Field, &p.key)
+	}
+}
+
+func (p *pass) runResubmit(o *op, table openflow.TableID) {
+	to, port := o.table, o.port
+	if to == openflow.CurrentTable {
+		to = table
+	}
+	if port == uint16(openflow.PortIn) {
+		port = p.key.InPort()
+	}
+	p.resubmit(to, table, port)
+}
+
+// decTTL decrements the TTL. At 0 or 1 the frame goes to the controllers instead, and the rest of
+// the table's actions are skipped.
+func (p *pass) decTTL(o *op) bool {
+	if !flow.Present(&p.key, openflow.IPTTL) {
+		return true
+	}
+	ttl := p.key.Get(openflow.IPTTL).Lo
+	if ttl > 1 {
+		p.key.Set(openflow.IPTTL, openflow.U64(ttl-1))
+		return true
+	}
+	ids := o.more.ttlTo
+	if len(ids) == 0 {
+		ids = []uint16{0}
+	}
+	if p.trace != nil {
+		p.trace.warn("IPv4 decrement TTL exception")
+	}
+	for _, id := range ids {
+		p.controller(id, 0xffff, openflow.ReasonInvalidTTL)
+	}
+	return false
+}
+
+const maxStack = 65536 / 16 // values
+
+func (p *pass) push(v openflow.Value) {
+	if len(p.stack) == maxStack {
+		p.fail(errStackTooDeep)
+		return
+	}
+	p.stack = append(p.stack, v)
+}
+
+func (p *pass) pop(dst openflow.Subfield) {
+	if len(p.stack) == 0 {
+		if p.trace != nil {
+			p.trace.fail(errStackEmpty) // reported, and then OVS goes on
+		}
+		return
+	}
+	v := p.stack[len(p.stack)-1]
+	p.stack = p.stack[:len(p.stack)-1]
+	p.store(dst, v.And(openflow.Ones(int(dst.Width))), dst.Field)
+}
+
+func (p *pass) runLearn(o *op) {
+	ok := p.learn(&o.more.learn)
+	if p.trace != nil {
+		p.trace.learned(&o.more.learn, &p.key, ok)
+	}
+	if o.dst.Width != 0 {
+		p.store(o.dst, boolean(ok), o.dst.Field)
+	}
+}
+
+// clone executes actions on a copy: fields and stack are as before afterwards.
+func (p *pass) clone(c *code) {
+	p.commit()
+	key, stack, exited := p.key, append([]openflow.Value(nil), p.stack...), p.exited
+	at := len(p.steps)
+	p.steps = append(p.steps, step{kind: stepClone})
+	p.run(c, openflow.CurrentTable)
+	p.steps[at].n = len(p.steps) - at - 1
+	p.key, p.stack, p.exited, p.dirty = key, append(p.stack[:0], stack...), exited, true
+}

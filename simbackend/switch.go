@@ -1,0 +1,181 @@
+package simbackend
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/simbackend/conntrack"
+	"hpnn/simbackend/flow"
+)
+
+// Switch is an OpenFlow switch in memory. See the package comment.
+type Switch struct {
+	mu     sync.Mutex
+	now    time.Duration // virtual, since New
+	swept  time.Duration // when timeouts were last looked at
+	closed bool
+
+	ports map[openflow.PortNo]*datapath.Port
+	order []*datapath.Port // ascending, LOCAL last
+
+	tables  tables
+	cookies map[cookieKey]int
+	seq     uint64
+	expires time.Duration // no rule times out before this
+
+	ct     *conntrack.Table
+	events chan datapath.Event
+
+	// Of the frame being executed.
+	passes   []*pass  // by recirculation level
+	frames   []*frame // copies, by level
+	ctPacket conntrack.Packet
+	emit     func(datapath.Output)
+	sink     func(datapath.Output) // of PacketOut
+	verdict  Verdict
+	preview  bool
+	tracer   *tracer
+}
+
+// Config describes a Switch.
+type Config struct {
+	Ports []Port
+	// Conntrack bounds the connection tracker; the zero value is OVS's default.
+	Conntrack conntrack.Config
+}
+
+// Port is a port of a Switch. The local port is always there.
+type Port struct {
+	Number openflow.PortNo // 1 to 0xfeff
+	Name   string
+}
+
+// New makes a switch without flows, whose time is 0. As an OVS bridge with fail-mode=secure, it
+// drops everything until it is given rules.
+func New(c Config) (*Switch, error) {
+	s := &Switch{
+		ports:   map[openflow.PortNo]*datapath.Port{},
+		cookies: map[cookieKey]int{},
+		expires: never,
+		ct:      conntrack.New(c.Conntrack),
+		events:  make(chan datapath.Event, eventQueue),
+	}
+	names := map[string]bool{}
+	for _, p := range append(slices.Clone(c.Ports), Port{openflow.PortLocal, "LOCAL"}) {
+		if s.ports[p.Number] != nil || names[p.Name] || p.Number == 0 || p.Number >= openflow.PortMax && p.Number != openflow.PortLocal {
+			return nil, fmt.Errorf("add port %q: number %d or name is taken or out of range: use distinct numbers 1 to %d", p.Name, p.Number, openflow.PortMax-1)
+		}
+		names[p.Name] = true
+		port := &datapath.Port{Number: p.Number, Name: p.Name}
+		s.ports[p.Number] = port
+		s.order = append(s.order, port)
+	}
+	slices.SortFunc(s.order, func(a, b *datapath.Port) int { return cmp.Compare(a.Number, b.Number) })
+	s.event(datapath.Event{Kind: datapath.Connected})
+	return s, nil
+}
+
+// Verdict is what became of a frame, in brief.
+type Verdict struct {
+	Outputs   int // frames that left
+	PacketIns int // frames that went to the controller
+	// Table is where the last lookup took place, and Flow what it found; nothing if Matched is false.
+	Table   openflow.TableID
+	Matched bool
+	Flow    openflow.Flow
+	// Err is why the switch gave the frame up, such as too many resubmits; usually nil.
+	Err error
+
+	rule *rule
+}
+
+// Receive executes a frame that comes in on a port and hands each frame that leaves to emit, in
+// order. A frame given to emit is valid during the call only. A frame from a port that does not
+// exist, or shorter than an Ethernet header, is ignored.
+func (s *Switch) Receive(in datapath.Injection, emit func(datapath.Output)) Verdict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.receive(in, emit)
+}
+
+func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) Verdict {
+	s.verdict, s.emit = Verdict{}, emit
+	f := s.arrive(in)
+	if f == nil {
+		return s.verdict
+	}
+	port := s.ports[in.InPort]
+	port.RxFrames++
+	port.RxBytes += uint64(len(in.Frame))
+	s.walk(f, 0, nil, 0)
+	return s.conclude()
+}
+
+// packetOut executes actions on a frame as if it came in on a port.
+func (s *Switch) packetOut(in datapath.Injection, c *code) {
+	s.verdict, s.emit = Verdict{}, s.sink
+	f := s.arrive(in)
+	if f == nil {
+		return
+	}
+	p := s.pass(0)
+	p.begin(s, len(in.Frame))
+	p.key = f.key
+	p.run(c, 0)
+	s.settle(p.learned)
+	s.execute(f, p, p.steps, 0)
+	s.emit = nil
+}
+
+// OnOutput sets who gets the frames that leave because of a PacketOut. A frame is valid during
+// the call only.
+func (s *Switch) OnOutput(sink func(datapath.Output)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sink = sink
+}
+
+// arrive makes a frame of the bytes, or nil if no port would deliver them.
+func (s *Switch) arrive(in datapath.Injection) *frame {
+	if s.closed || s.ports[in.InPort] == nil {
+		return nil
+	}
+	if len(s.frames) == 0 {
+		s.frames = append(s.frames, &frame{})
+	}
+	f := s.frames[0]
+	f.meta = conntrack.Meta{}
+	layout, ok := flow.Extract(in.Frame, uint16(in.InPort), &f.key)
+	if !ok {
+		return nil
+	}
+	f.Packet.Load(in.Frame, layout)
+	return f
+}
+
+func (s *Switch) conclude() Verdict {
+	v := s.verdict
+	if r := v.rule; r != nil {
+		v.Matched, v.Flow, v.rule = true, r.flow, nil
+	}
+	s.emit = nil
+	return v
+}
+
+const eventQueue = 1024
+
+// event queues an event; when the queue is nearly full, packet-ins are lost.
+func (s *Switch) event(e datapath.Event) {
+	if s.closed || e.Kind == datapath.PacketIn && len(s.events) >= eventQueue*3/4 {
+		return
+	}
+	select {
+	case s.events <- e:
+	default:
+	}
+}

@@ -1,0 +1,176 @@
+package simbackend
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/simbackend/flow"
+)
+
+// previewed traces a frame without consequences: the connection tracker works on a copy, and
+// nothing is learned or counted.
+func (s *Switch) previewed(in datapath.Injection) (datapath.Trace, error) {
+	if _, err := s.port(in.InPort); err != nil {
+		return datapath.Trace{}, fmt.Errorf("trace frame: %w", err)
+	}
+	ct := s.ct
+	s.ct, s.preview, s.tracer, s.verdict = ct.Clone(), true, &tracer{}, Verdict{}
+	defer func() { s.ct, s.preview, s.tracer = ct, false, nil }()
+	f := s.arrive(in)
+	if f == nil {
+		return datapath.Trace{}, fmt.Errorf("trace frame: %d bytes are shorter than an Ethernet header", len(in.Frame))
+	}
+	s.walk(f, 0, nil, 0)
+	return s.tracer.result(), nil
+}
+
+// Explain executes a frame like Receive and also tells what happened to it, step by step.
+func (s *Switch) Explain(in datapath.Injection, emit func(datapath.Output)) (Verdict, datapath.Trace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tracer = &tracer{}
+	defer func() { s.tracer = nil }()
+	v := s.receive(in, emit)
+	return v, s.tracer.result()
+}
+
+// tracer writes down what passes do, as the tree that ofproto/trace prints. Where a pass
+// is being traced, its calls are behind one test for nil.
+type tracer struct {
+	passes  []datapath.Pass
+	outputs []datapath.Output
+	resumed resumption
+	initial flow.Key
+	open    []*traceNode // from the pass's root to the innermost lookup
+}
+
+// traceNode is a datapath.Node that can still grow.
+type traceNode struct {
+	datapath.Node
+	children []*traceNode
+}
+
+func (n *traceNode) freeze() []datapath.Node {
+	var nodes []datapath.Node
+	for _, c := range n.children {
+		c.Children = c.freeze()
+		nodes = append(nodes, c.Node)
+	}
+	return nodes
+}
+
+// resumption is how the pass to come was forked.
+type resumption struct {
+	recirc uint32 // 0 for a first pass
+	text   string
+	table  openflow.TableID
+}
+
+func (t *tracer) result() datapath.Trace {
+	return datapath.Trace{Passes: t.passes, Outputs: t.outputs}
+}
+
+// begin opens a pass and returns its place among the passes.
+func (t *tracer) begin(p *pass) int {
+	t.initial = p.key
+	t.open = []*traceNode{{}}
+	t.passes = append(t.passes, datapath.Pass{
+		Resume: t.resumed.text, Table: t.resumed.table, Flow: flow.FormatPass(&p.key, t.resumed.recirc),
+	})
+	return len(t.passes) - 1
+}
+
+// end closes it.
+func (t *tracer) end(p *pass, at int) {
+	out := &t.passes[at]
+	out.Nodes = t.open[0].freeze()
+	out.FinalFlow = "unchanged"
+	if p.key != t.initial {
+		out.FinalFlow = flow.FormatPass(&p.key, t.resumed.recirc)
+	}
+	out.Datapath = describe(p.steps, p.keys, &t.initial)
+}
+
+// fork says how the next pass came about.
+func (t *tracer) fork(f *frame, table openflow.TableID) {
+	m := &f.meta
+	t.resumed = resumption{
+		recirc: uint32(len(t.passes)), table: table,
+		text: fmt.Sprintf("ct_state=%v,ct_zone=%d", m.State, m.Zone),
+	}
+}
+
+func (t *tracer) add(kind datapath.NodeKind, text string) *traceNode {
+	n := &traceNode{Node: datapath.Node{Kind: kind, Text: text}}
+	top := t.open[len(t.open)-1]
+	top.children = append(top.children, n)
+	return n
+}
+
+// enter opens a lookup.
+func (t *tracer) enter(table openflow.TableID, r *rule) {
+	n := t.add(datapath.NodeTable, lookupText(table, r))
+	n.Table = table
+	t.open = append(t.open, n)
+	if r == nil || len(r.code.ops) == 0 {
+		t.add(datapath.NodeAction, "drop")
+	}
+}
+
+// leave closes it.
+func (t *tracer) leave() { t.open = t.open[:len(t.open)-1] }
+
+// lookupText is a table's line: its number, and what matched.
+func lookupText(table openflow.TableID, r *rule) string {
+	if r == nil {
+		return fmt.Sprintf("%2d. No match.", table)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%2d. ", table)
+	if m := r.flow.Match.String(); m != "" {
+		b.WriteString(m + ", ")
+	}
+	fmt.Fprintf(&b, "priority %d", r.flow.Priority)
+	if r.flow.Cookie != 0 {
+		fmt.Fprintf(&b, ", cookie %#x", r.flow.Cookie)
+	}
+	return b.String()
+}
+
+func (t *tracer) action(a openflow.Action) { t.add(datapath.NodeAction, a.String()) }
+func (t *tracer) note(text string)         { t.add(datapath.NodeNote, text) }
+func (t *tracer) warn(text string)         { t.add(datapath.NodeWarn, text) }
+func (t *tracer) fail(err error)           { t.add(datapath.NodeError, err.Error()) }
+
+// now notes the new value of a field.
+func (t *tracer) now(f openflow.Field, k *flow.Key) {
+	whole := openflow.Whole(f)
+	t.note(fmt.Sprintf("%v is now %s", whole, f.Format(k.Get(f))))
+}
+
+func (t *tracer) outputPort(v openflow.Value) { t.note(fmt.Sprintf("output port is %d", v.Lo)) }
+
+func (t *tracer) learned(c *learnCode, k *flow.Key, ok bool) {
+	if !ok {
+		t.note("refused: the limit of learned flows is reached")
+		return
+	}
+	t.note(c.flow(k).String())
+}
+
+func (t *tracer) actionSet() { t.add(datapath.NodeBucket, "--. Executing action set:") }
+
+// forked notes what a ct() means for the frame and its copy.
+func (t *tracer) forked(c *ctCode) {
+	if c.recirc {
+		t.note(fmt.Sprintf("A clone of the packet is forked to recirculate. The forked pipeline will be resumed at table %d.", c.table))
+	}
+	t.note("Sets the packet to an untracked state, and clears all the conntrack fields.")
+}
+
+func (t *tracer) output(port openflow.PortNo, b []byte) {
+	t.outputs = append(t.outputs, datapath.Output{Port: port, Frame: bytes.Clone(b)})
+}

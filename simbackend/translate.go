@@ -1,0 +1,135 @@
+package simbackend
+
+import (
+	"errors"
+
+	"hpnn/datapath/openflow"
+	"hpnn/simbackend/flow"
+)
+
+// Limits of a pass (OVS ofproto-dpif-xlate.c; ovs-actions(7), resubmit).
+const (
+	maxDepth     = 64   // nested resubmits to the same or an earlier table
+	maxResubmits = 4096 // resubmits and gotos in all
+	maxRecirc    = 5    // recirculations of one frame, one inside the other
+)
+
+// Errors that end a pass and drop its frame.
+var (
+	errTooDeep      = errors.New("Recursion too deep")
+	errTooMany      = errors.New("Too many resubmits")
+	errPendingSet   = errors.New("write_actions is pending at ct(table=), which ends ovs-vswitchd 3.1")
+	errNotCompiled  = errors.New("opcode is unknown")
+	errStackTooDeep = errors.New("Stack too deep")
+)
+
+// pass is one walk of a frame through the tables. It changes fields and composes datapath
+// actions; it does not touch the frame.
+type pass struct {
+	sw  *Switch
+	key flow.Key // fields as modified so far
+	len int      // of the frame, bytes
+
+	steps []step     // datapath actions composed so far
+	keys  []flow.Key // that steps refer to
+	dirty bool       // a header field may have changed since the last stepSet
+	stack []openflow.Value
+	set   actionSet
+
+	depth, resubmits int
+	exited           bool
+	err              error
+
+	learned []openflow.Flow
+	preview bool // a trace: nothing is learned, counted or refreshed
+
+	last  lookup  // the latest table lookup
+	trace *tracer // nil unless somebody looks
+}
+
+// lookup says what a table answered.
+type lookup struct {
+	table openflow.TableID
+	rule  *rule // nil: nothing matched
+}
+
+// begin readies a pass for a frame of the given length, keeping its buffers.
+func (p *pass) begin(sw *Switch, length int) {
+	p.sw, p.len = sw, length
+	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
+	p.dirty, p.exited, p.err = false, false, nil
+	p.depth, p.resubmits = 0, 0
+	p.set.clear()
+}
+
+// translate walks the tables from one on, then runs the action set.
+func (p *pass) translate(from openflow.TableID) {
+	p.resume(from, p.key.InPort())
+	if !p.exited && p.err == nil && !p.set.empty() {
+		p.runSet()
+	}
+	if p.err != nil {
+		p.steps = p.steps[:0]
+	}
+}
+
+// resume looks the frame up in a table, as if it had come in on port, and does what the rule says.
+func (p *pass) resume(table openflow.TableID, port uint16) {
+	r := p.find(table, port)
+	p.last = lookup{table, r}
+	if p.trace != nil {
+		p.trace.enter(table, r)
+		defer p.trace.leave()
+	}
+	if r == nil {
+		return
+	}
+	if !p.preview {
+		r.packets++
+		r.bytes += uint64(p.len)
+		r.used = p.sw.now
+	}
+	p.run(&r.code, table)
+}
+
+func (p *pass) find(table openflow.TableID, port uint16) *rule {
+	own := p.key.InPort()
+	p.key.SetInPort(port)
+	ports := p.key.HidePorts()
+	r := p.sw.tables[table].lookup(&p.key)
+	p.key.ShowPorts(ports)
+	p.key.SetInPort(own)
+	return r
+}
+
+// resubmit looks the frame up in a table and comes back, unless a limit is exceeded. Only a
+// lookup in the same or an earlier table nests.
+func (p *pass) resubmit(table, from openflow.TableID, port uint16) {
+	deeper := 0
+	if table <= from {
+		deeper = 1
+	}
+	switch {
+	case p.depth+deeper > maxDepth:
+		p.fail(errTooDeep)
+	case p.resubmits >= maxResubmits:
+		p.fail(errTooMany)
+	default:
+		p.depth += deeper
+		p.resubmits++
+		p.resume(table, port)
+		p.depth -= deeper
+	}
+}
+
+func (p *pass) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+	if p.trace != nil {
+		p.trace.fail(err)
+	}
+}
+
+// stopped reports whether nothing more of the pass is to be executed.
+func (p *pass) stopped() bool { return p.exited || p.err != nil }
