@@ -13,11 +13,11 @@ const Local = "br0"
 // LocalMAC is the Ethernet address of the bridge. It is fixed so that runs are alike.
 const LocalMAC = "aa:55:aa:55:00:00"
 
-// maxPorts bounds a configuration; the first reserved OpenFlow port number bounds a port's number.
 const (
-	maxPorts      = 1000
-	firstReserved = 0xff00
-	localNumber   = 0xfffffffe // OFPP_LOCAL
+	maxPorts       = 1000
+	firstReserved  = 0xff00     // OFPP_MAX of OpenFlow 1.0, which OVS keeps to
+	localNumber    = 0xfffffffe // OFPP_LOCAL
+	ethernetHeader = 14
 )
 
 // Port is one dummy port of the bridge.
@@ -77,15 +77,29 @@ func (p Port) validate() error {
 	return nil
 }
 
+// accepts refuses what OVS would refuse after having taken some of the frames.
+func (c Config) accepts(port string, frames [][]byte) error {
+	if _, known := c.number(port); !known {
+		return &RefusedError{Command: "receive", Words: fmt.Sprintf("no port %q in the configuration", port)}
+	}
+	for i, f := range frames {
+		if len(f) < ethernetHeader {
+			return &RefusedError{Command: "receive", Words: fmt.Sprintf(
+				"frame %d has %d bytes, too short for an Ethernet header of %d", i, len(f), ethernetHeader)}
+		}
+	}
+	return nil
+}
+
 // number returns the OpenFlow number of a port.
-func (c Config) number(name string) (uint32, error) {
+func (c Config) number(name string) (number uint32, known bool) {
 	if name == Local {
-		return localNumber, nil
+		return localNumber, true
 	}
 	for _, p := range c.Ports {
 		if p.Name == name {
-			return p.Number, nil
+			return p.Number, true
 		}
 	}
-	return 0, &RefusedError{Command: "receive", Words: fmt.Sprintf("no port %q in the configuration", name)}
+	return 0, false
 }

@@ -69,15 +69,13 @@ func (d *daemon) await(cmd *exec.Cmd) {
 
 func (d *daemon) file(kind string) string { return filepath.Join(d.dir, d.name+"."+kind) }
 
-// stop ends the process, politely first, and returns when it is gone. Stopping twice, or a dead daemon, is fine.
+// stop ends the process, politely first, and returns when it is gone. Stopping one that has ended is fine.
 func (d *daemon) stop() {
-	if d == nil || d.over() {
+	if d == nil {
 		return
 	}
 	d.signal(syscall.SIGTERM)
-	select {
-	case <-d.ended:
-	case <-time.After(stopGrace):
+	if !d.endsWithin(stopGrace) {
 		d.signal(syscall.SIGKILL)
 		<-d.ended
 	}
@@ -86,7 +84,11 @@ func (d *daemon) stop() {
 // signal goes through os.Process, which never hits a stranger that got the pid of a reaped child.
 func (d *daemon) signal(sig syscall.Signal) { _ = d.process.Signal(sig) }
 
+// over tells whether the daemon has ended; one that never started has not.
 func (d *daemon) over() bool {
+	if d == nil {
+		return false
+	}
 	select {
 	case <-d.ended:
 		return true
@@ -97,6 +99,9 @@ func (d *daemon) over() bool {
 
 // endsWithin waits until the daemon has ended, at most the given time, and tells whether it has.
 func (d *daemon) endsWithin(limit time.Duration) bool {
+	if d == nil || limit == 0 {
+		return d.over()
+	}
 	select {
 	case <-d.ended:
 	case <-time.After(limit):

@@ -19,9 +19,9 @@
 //
 // What it does not promise:
 //
-//   - The order of one frame's copies on *different* ports. OVS sends them in an order of its own (a hash of the
-//     ports) and the clock, standing still, cannot tell. The order on one port is exact; frames of different
-//     Receive calls are told apart by calling Outputs in between.
+//   - The order of one frame's copies on different ports. OVS gathers its output by port before it sends it, and each
+//     port has a capture file of its own. The order on one port is exact; frames of different Receive calls are told
+//     apart by calling Outputs in between.
 //   - The order of lines in dumps of flows and connections, and recirculation ids in traces.
 //   - Forgetting fragments that wait for reassembly: Reset does not flush them. Warp 30 s, or use fresh IP IDs.
 //   - Frames above 1514 bytes (1518 with a VLAN tag): dummy ports drop them on output.

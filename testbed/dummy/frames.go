@@ -24,9 +24,13 @@ type Output struct {
 
 // Receive lets the frames arrive at a port, one after the other, and returns when the last has been forwarded or
 // dropped. Frames of one call share a request, which is several times faster than a call for each; the result is the
-// same. A frame OVS does not take (shorter than an Ethernet header) is a RefusedError; earlier ones have been forwarded.
+// same. A port that is not in the configuration, or a frame shorter than an Ethernet header, is a RefusedError; then none
+// of the frames arrives.
 func (s *Switch) Receive(ctx context.Context, port string, frames ...[]byte) error {
 	return s.do(ctx, "receive on "+port, func(ctx context.Context) error {
+		if err := s.config.accepts(port, frames); err != nil {
+			return err
+		}
 		for len(frames) > 0 {
 			n := min(len(frames), receiveBatch)
 			if err := s.inject(ctx, port, frames[:n]); err != nil {
@@ -89,11 +93,9 @@ func (s *Switch) barrier(ctx context.Context, before ...[]byte) error {
 	return s.ask(ctx, func(o *openflow) error { return o.barrier(ctx, before...) })
 }
 
+// received returns how many frames from a port of the configuration the bridge has finished with.
 func (s *Switch) received(ctx context.Context, port string) (count uint64, err error) {
-	number, err := s.config.number(port)
-	if err != nil {
-		return 0, err
-	}
+	number, _ := s.config.number(port)
 	err = s.ask(ctx, func(o *openflow) (err error) {
 		count, err = o.received(ctx, number)
 		return err

@@ -51,7 +51,7 @@ func Start(ctx context.Context, config Config) (*Switch, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	if err := s.launch(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start dummy switch: %w", err), s.Close())
+		return nil, errors.Join(fmt.Errorf("start dummy switch: %w", s.explain(err)), s.Close())
 	}
 	return s, nil
 }
@@ -111,6 +111,7 @@ func (s *Switch) Restart(ctx context.Context) error {
 		return fmt.Errorf("restart dummy switch: %w", err)
 	}
 	if err := s.launch(ctx); err != nil {
+		err = s.explain(err)
 		s.halt()
 		return fmt.Errorf("restart dummy switch: %w", err)
 	}

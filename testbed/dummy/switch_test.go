@@ -148,7 +148,7 @@ func TestRefusalCarriesTheWordsOfOVSAndChangesNothing(t *testing.T) {
 	}
 	var refused *RefusedError
 	require.ErrorAs(t, sw.Receive(ctx, "p9", numbered(1)), &refused)
-	require.ErrorAs(t, sw.Receive(ctx, "p1", []byte{1, 2, 3}), &refused)
+	require.ErrorAs(t, sw.Receive(ctx, "p1", numbered(1), []byte{1, 2, 3}), &refused)
 	require.NoError(t, sw.Receive(ctx, "p1", numbered(5)))
 	requireOutputs(t, sw, Output{"p2", numbered(5)})
 }
