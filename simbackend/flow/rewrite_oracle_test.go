@@ -197,6 +197,9 @@ func TestRewriteAsRealSwitch(t *testing.T) {
 		var want []dummy.Output
 		for range 60 {
 			f := m.frame()
+			if shortARP(f) {
+				continue
+			}
 			want = append(want, run(t, rules, f)...)
 			frames = append(frames, f)
 		}
@@ -210,6 +213,14 @@ func TestRewriteAsRealSwitch(t *testing.T) {
 			require.Fail(t, "outputs differ only together")
 		}
 	}
+}
+
+// shortARP reports whether a frame ends within an ARP message. The real switch then writes behind
+// the frame's end, into whatever is there, and dies of it sooner or later.
+func shortARP(f []byte) bool {
+	var k Key
+	l, ok := Extract(f, 1, &k)
+	return ok && k.ethType() == of.EthTypeARP && l.Len-int(l.L3) < arpLen
 }
 
 // rules makes two rules for each class, for tagged frames and for all.
