@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -304,7 +305,23 @@ func (r *rig) warp(d time.Duration) {
 	r.table.Expire(r.now)
 	if r.real != nil {
 		require.NoError(r.t, r.real.Warp(context.Background(), d))
+		r.awaitSweep()
 	}
+}
+
+// awaitSweep waits for the real switch's cleaner, a thread of its own, and holds the number
+// of entries against the tracker's.
+func (r *rig) awaitSweep() {
+	r.t.Helper()
+	want, got := strconv.Itoa(r.table.Len()), ""
+	for range 1000 {
+		text, err := r.real.Appctl(context.Background(), "dpctl/ct-get-nconns")
+		require.NoError(r.t, err)
+		if got = strings.TrimSpace(text); got == want {
+			return
+		}
+	}
+	require.Equal(r.t, want, got, "entries after the sweep\n%s", r.story())
 }
 
 // forget empties both tables between cases that have nothing to do with each other.
