@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 )
 
@@ -15,7 +14,10 @@ func Validate(t Topology) error {
 
 // rules applies every rule: first those of single fields, which the tables of keys hold, then those between fields.
 func rules(t *Topology) Faults {
-	c := &checker{t: t, rejected: map[string]bool{}}
+	c := &checker{directory: newDirectory(t), rejected: map[string]bool{}, located: true}
+	for _, h := range t.Hosts {
+		c.located = c.located && h.Address.IsValid()
+	}
 	topologyKeys.check(c, "", t)
 	checkSegments(c)
 	checkPorts(c)
@@ -29,9 +31,10 @@ func rules(t *Topology) Faults {
 
 // A checker collects the faults of one topology. A rule between fields keeps quiet about values that are themselves at fault.
 type checker struct {
-	t        *Topology
+	directory
 	faults   Faults
 	rejected map[string]bool // paths of the faults
+	located  bool            // every host has an address; otherwise none can be called missing
 }
 
 // reject records a complaint about path, unless it is nil.
@@ -103,30 +106,21 @@ func broadcast(p netip.Prefix) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// segmentNames returns the names of all segments, or false if one is missing, so that no reference can be judged.
-func (c *checker) segmentNames() ([]string, bool) {
-	return namesOf(c.t.Segments, func(s Segment) string { return s.Name })
-}
-
-func namesOf[T any](list []T, of func(T) string) (names []string, complete bool) {
-	complete = true
-	for _, each := range list {
-		names = append(names, of(each))
-		complete = complete && of(each) != ""
-	}
-	return names, complete
-}
-
-// reference faults a name that is none of those declared.
-func (c *checker) reference(path, what, name string, names []string, complete bool) {
-	if name == "" || !complete || slices.Contains(names, name) {
+// reference faults a name that the roster does not have.
+func (c *checker) reference(path, name string, r roster) {
+	if name == "" || !r.complete || r.known[name] {
 		return
 	}
-	remedy := "declare it"
-	if meant := nearest(name, names); meant != "" && (len(name) > 3 || strings.EqualFold(name, meant)) {
-		remedy = fmt.Sprintf("did you mean %q?", meant)
-	} else if 0 < len(names) && len(names) <= 8 {
-		remedy = "declare it, or use " + listing(names)
+	const few = 200 // names that are compared letter by letter
+	meant := ""
+	if len(r.names) <= few {
+		meant = nearest(name, r.names)
 	}
-	c.fault(path, remedy, "there is no %s %q", what, name)
+	remedy := "declare it"
+	if meant != "" && (len(name) > 3 || strings.EqualFold(name, meant)) {
+		remedy = fmt.Sprintf("did you mean %q?", meant)
+	} else if 0 < len(r.names) && len(r.names) <= 8 {
+		remedy = "declare it, or use " + listing(r.names)
+	}
+	c.fault(path, remedy, "there is no %s %q", r.what, name)
 }

@@ -9,6 +9,7 @@ import (
 // checkPools applies the rules between pools and those inside one.
 func checkPools(c *checker) {
 	all := c.t.Pools
+	hosts := rosterOf("host", c.t.Hosts, func(h Host) string { return h.Name })
 	unique(c, "give each pool its own id", claims("pools", "id", all, func(p Pool) uint16 { return p.ID }))
 	unique(c, "give each pool its own name", claims("pools", "name", all, func(p Pool) string { return p.Name }))
 	for i, p := range all {
@@ -23,7 +24,7 @@ func checkPools(c *checker) {
 		unique(c, "give each member a name: of its own", claims(members, "name", p.Members, func(m Member) string { return m.Name }))
 		unique(c, "keep one of them and give it more weight", claims(members, "port", p.Members, memberKey))
 		for j, m := range p.Members {
-			checkMember(c, item(members, j), p, m)
+			checkMember(c, item(members, j), p, m, hosts)
 		}
 	}
 }
@@ -60,18 +61,17 @@ func checkHealth(c *checker, path string, h HealthMonitor) {
 }
 
 // checkMember applies the rules between a member, its host and the segment its frames go to.
-func checkMember(c *checker, path string, p Pool, m Member) {
+func checkMember(c *checker, path string, p Pool, m Member, hosts roster) {
 	if m.Host == "" && !m.Address.IsValid() {
 		c.fault(path, "add host:, or address: of a member behind a route", "has neither a host nor an address")
 		return
 	}
-	names, complete := namesOf(c.t.Hosts, func(h Host) string { return h.Name })
-	c.reference(join(path, "host"), "host", m.Host, names, complete)
-	if !c.hostsComplete() || m.Host != "" && !slices.Contains(names, m.Host) || c.rejected[join(path, "address")] {
+	c.reference(join(path, "host"), m.Host, hosts)
+	if !c.located || m.Host != "" && !hosts.known[m.Host] || c.rejected[join(path, "address")] {
 		return
 	}
 	checkMemberFilled(c, path, m)
-	next, ok := c.t.NextHop(m.Address)
+	next, ok := c.nextHop(m.Address)
 	switch {
 	case !m.Address.IsValid():
 	case !ok:
@@ -85,7 +85,7 @@ func checkMember(c *checker, path string, p Pool, m Member) {
 
 // checkMemberFilled faults what follows from other fields and is missing all the same, as in a topology built in Go.
 func checkMemberFilled(c *checker, path string, m Member) {
-	_, known := c.t.NextHop(m.Address)
+	_, known := c.nextHop(m.Address)
 	if !m.Address.IsValid() {
 		c.reject(join(path, "address"), missing("address"))
 	} else if m.Host == "" && known {
@@ -98,7 +98,7 @@ func checkMemberFilled(c *checker, path string, m Member) {
 
 // checkDelivery applies the rules about the segment in which a member's frames leave the node.
 func checkDelivery(c *checker, path string, p Pool, next Host) {
-	s, ok := c.t.Segment(next.Segment)
+	s, ok := c.segments[next.Segment]
 	if !ok {
 		return
 	}
@@ -135,14 +135,14 @@ func checkListeners(c *checker) {
 	all := c.t.Listeners
 	unique(c, "give each listener its own name", claims("listeners", "name", all, func(l Listener) string { return l.Name }))
 	unique(c, "use another port or VIP, or one listener with both segments", claims("listeners", "port", all, serviceOf))
-	segments, complete := c.segmentNames()
-	pools, poolsComplete := namesOf(c.t.Pools, func(p Pool) string { return p.Name })
+	segments := rosterOf("segment", c.t.Segments, func(s Segment) string { return s.Name })
+	pools := rosterOf("pool", c.t.Pools, func(p Pool) string { return p.Name })
 	for i, l := range all {
 		path := item("listeners", i)
-		c.reference(join(path, "pool"), "pool", l.Pool, pools, poolsComplete)
+		c.reference(join(path, "pool"), l.Pool, pools)
 		for j, name := range l.Segments {
 			at := item(join(path, "segments"), j)
-			c.reference(at, "segment", name, segments, complete)
+			c.reference(at, name, segments)
 			if name != "" && slices.Contains(l.Segments[:j], name) {
 				c.fault(at, "keep one of them", "%s is listed twice", name)
 			}
@@ -168,14 +168,14 @@ func checkVIP(c *checker, path string, l Listener) {
 		return
 	}
 	for _, name := range l.Segments {
-		if s, ok := c.t.Segment(name); !ok || !s.Prefix.IsValid() {
+		if s, ok := c.segments[name]; !ok || !s.Prefix.IsValid() {
 			return
 		}
 	}
 	home, ok := c.t.SegmentOf(l.VIP)
 	switch {
 	case !ok || !slices.Contains(l.Segments, home.Name):
-		c.fault(path, "use an address of "+prefixesOf(c.t, l.Segments), "%s is outside the prefixes of its segments", l.VIP)
+		c.fault(path, "use an address of "+c.prefixesOf(l.Segments), "%s is outside the prefixes of its segments", l.VIP)
 	case home.Kind == Private && len(l.Segments) > 1:
 		c.fault(path, "use a listener for each segment, with a VIP of its own",
 			"%s belongs to private segment %s and cannot serve others", l.VIP, home.Name)
@@ -184,10 +184,10 @@ func checkVIP(c *checker, path string, l Listener) {
 	}
 }
 
-func prefixesOf(t *Topology, segments []string) string {
+func (c *checker) prefixesOf(segments []string) string {
 	var prefixes []string
 	for _, name := range segments {
-		if s, ok := t.Segment(name); ok {
+		if s, ok := c.segments[name]; ok {
 			prefixes = append(prefixes, s.Prefix.Masked().String())
 		}
 	}

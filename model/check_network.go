@@ -121,11 +121,11 @@ func checkPort(c *checker, p portClaim, numbers map[uint32]portClaim, names map[
 // checkHosts applies the rules between hosts and their segments.
 func checkHosts(c *checker) {
 	unique(c, "give each host its own name", claims("hosts", "name", c.t.Hosts, func(h Host) string { return h.Name }))
-	names, complete := c.segmentNames()
+	segments := rosterOf("segment", c.t.Segments, func(s Segment) string { return s.Name })
 	for i, h := range c.t.Hosts {
 		path := item("hosts", i)
-		c.reference(join(path, "segment"), "segment", h.Segment, names, complete)
-		s, ok := c.t.Segment(h.Segment)
+		c.reference(join(path, "segment"), h.Segment, segments)
+		s, ok := c.segments[h.Segment]
 		if !ok || h.Segment == "" {
 			continue
 		}
@@ -148,18 +148,8 @@ func checkRoutes(c *checker) {
 					"%s lies in the prefix of segment %s", r.Prefix, s.Name)
 			}
 		}
-		if _, ok := c.t.HostAt(r.Via); !ok && r.Via.Is4() && c.hostsComplete() {
+		if _, ok := c.hostsAt[r.Via]; !ok && r.Via.Is4() && c.located {
 			c.fault(join(path, "via"), "declare the router under hosts with its MAC and port", "no host has the address %s", r.Via)
 		}
 	}
-}
-
-// hostsComplete reports whether every host has an address, so that one can be missed.
-func (c *checker) hostsComplete() bool {
-	for _, h := range c.t.Hosts {
-		if !h.Address.IsValid() {
-			return false
-		}
-	}
-	return true
 }

@@ -29,14 +29,15 @@ func fill(t Topology, f filler) Topology {
 	for i := range t.Segments {
 		fillSegment(&t.Segments[i], i, f)
 	}
+	names := newDirectory(&t) // ports do not matter to it
 	for i := range t.Hosts {
-		fillHost(&t, i, f)
+		fillHost(&t.Hosts[i], names, item("hosts", i), f)
 	}
 	for i := range t.Pools {
 		p, path := &t.Pools[i], item("pools", i)
 		derive(f, join(path, "id"), &p.ID, position(i))
 		for j := range p.Members {
-			fillMember(t, &p.Members[j], j, item(join(path, "members"), j), f)
+			fillMember(&p.Members[j], j, names, item(join(path, "members"), j), f)
 		}
 	}
 	return t
@@ -92,25 +93,24 @@ func macFor(a netip.Addr) MAC {
 }
 
 // fillHost names a host's port after the uplink if it has that number, otherwise after the host.
-func fillHost(t *Topology, i int, f filler) {
-	h := &t.Hosts[i]
+func fillHost(h *Host, names directory, path string, f filler) {
 	name := h.Name
-	if s, ok := t.Segment(h.Segment); ok && s.Uplink != nil && s.Uplink.Number == h.Port.Number {
+	if s, ok := names.segments[h.Segment]; ok && s.Uplink != nil && s.Uplink.Number == h.Port.Number {
 		name = s.Uplink.Name
 	}
-	derive(f, join(item("hosts", i), "port.name"), &h.Port.Name, name)
+	derive(f, join(path, "port.name"), &h.Port.Name, name)
 }
 
-func fillMember(t Topology, m *Member, i int, path string, f filler) {
+func fillMember(m *Member, i int, names directory, path string, f filler) {
 	derive(f, join(path, "id"), &m.ID, position(i))
-	if h, ok := t.Host(m.Host); ok && m.Host != "" {
+	if h, ok := names.hosts[m.Host]; ok && m.Host != "" {
 		derive(f, join(path, "address"), &m.Address, h.Address)
 	}
-	if h, ok := t.NextHop(m.Address); ok {
+	if h, ok := names.nextHop(m.Address); ok {
 		derive(f, join(path, "host"), &m.Host, h.Name)
 	}
 	name := m.Host
-	if h, ok := t.Host(m.Host); ok && h.Address != m.Address && m.Address.IsValid() {
+	if h, ok := names.hosts[m.Host]; ok && h.Address != m.Address && m.Address.IsValid() {
 		name = m.Address.String()
 	}
 	derive(f, join(path, "name"), &m.Name, name)

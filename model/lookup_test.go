@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math/rand/v2"
 	"net/netip"
 	"testing"
 
@@ -76,4 +77,31 @@ func TestPortsAreSortedAndSharedOnesComeOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Port{{"eth0", 1}, {"hcif-lan", 2}, {"small", 11}, {"medium", 12}, {"large", 13}, {"inner", 14}}, topology.Ports())
 	require.Empty(t, Topology{}.Ports())
+}
+
+// TestTheDirectoryAgreesWithTheTopology compares the maps that rules use with the plain lookups.
+func TestTheDirectoryAgreesWithTheTopology(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		topology := randomTopology(r)
+		spoil(r, &topology) // so that addresses come twice
+		directory := newDirectory(&topology)
+		for _, h := range topology.Hosts {
+			want, _ := topology.Host(h.Name)
+			require.Equal(t, want, directory.hosts[h.Name])
+			want, _ = topology.HostAt(h.Address)
+			require.Equal(t, want, directory.hostsAt[h.Address])
+		}
+		for _, s := range topology.Segments {
+			want, _ := topology.Segment(s.Name)
+			require.Equal(t, want, directory.segments[s.Name])
+		}
+		for range 50 {
+			addr := netip.AddrFrom4([4]byte{[]byte{10, 172}[r.IntN(2)], byte(r.IntN(6)), byte(r.IntN(2)), byte(r.IntN(10))})
+			want, wantOK := topology.NextHop(addr)
+			got, ok := directory.nextHop(addr)
+			require.Equal(t, wantOK, ok, addr)
+			require.Equal(t, want, got, addr)
+		}
+	}
 }
