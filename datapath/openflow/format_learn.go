@@ -57,11 +57,20 @@ func (s LearnMatchField) append(b []byte) []byte {
 func (s LearnMatchValue) String() string { return string(s.append(nil)) }
 
 func (s LearnMatchValue) append(b []byte) []byte {
-	if s.Dst.IsWhole() && s.Dst.Field != VLANVID {
-		b = append(append(b, s.Dst.Field.String()...), '=')
-		return s.Dst.Field.appendSet(b, s.Value, s.Dst.Field.Mask())
+	f := s.Dst.Field
+	if !s.Dst.IsWhole() {
+		return appendHexValue(append(s.Dst.append(b), '='), s.Value)
 	}
-	return appendHexValue(append(s.Dst.append(b), '='), s.Value)
+	b = append(append(b, f.String()...), '=')
+	switch {
+	case f == VLANVID:
+		return appendUint(b, "", s.Value.Lo|VLANPresent)
+	case f == CTState || f == CTZone:
+		return appendHexValue(b, s.Value)
+	case f.info().style == styleFrag:
+		return appendFrag(b, s.Value, f.Mask())
+	}
+	return f.appendSet(b, s.Value, f.Mask())
 }
 
 // String is the action as learn shows it, such as "load:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[]".

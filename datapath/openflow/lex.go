@@ -17,10 +17,13 @@ func (t text) to(i int) text { return text{t.s[:i], t.at} }
 
 func (t text) slice(i, j int) text { return text{t.s[i:j], t.at + i} }
 
+// skip takes the separators off the start.
+func (t text) skip() text { return t.from(len(t.s) - len(strings.TrimLeft(t.s, separators))) }
+
 // trim takes the separators off both ends.
 func (t text) trim() text {
-	cut := len(t.s) - len(strings.TrimLeft(t.s, separators))
-	return text{strings.TrimRight(t.s[cut:], separators), t.at + cut}
+	t = t.skip()
+	return text{strings.TrimRight(t.s, separators), t.at}
 }
 
 // cut splits t around the first sep.
@@ -54,8 +57,7 @@ type item struct {
 
 // next takes the first item off t. At the end of the list ok is false.
 func (t text) next() (it item, tail text, ok bool, err error) {
-	skip := len(t.s) - len(strings.TrimLeft(t.s, separators))
-	t = t.from(skip)
+	t = t.skip()
 	if t.s == "" {
 		return item{}, t, false, nil
 	}
@@ -100,15 +102,15 @@ func (it *item) takeValue(t text, i int) (int, error) {
 		it.value = t.slice(i+1, end)
 		return end, nil
 	}
-	closing := matching(t.s[i:end]) + i
-	it.value, it.rest = t.slice(i+1, closing), t.slice(closing+1, end)
+	last := matching(t.s[i:end]) + i
+	it.value, it.rest = t.slice(i+1, last), t.slice(last+1, end)
 	return end, nil
 }
 
 // valueEnd finds the separator that ends the value starting at t.s[i]. Separators inside
 // brackets, parentheses and quotation marks do not count.
 func (t text) valueEnd(i int) (int, error) {
-	var open []byte // the closing brackets that are due, innermost last
+	var open []int // where the brackets that are not closed yet are, innermost last
 	for ; i < len(t.s); i++ {
 		c := t.s[i]
 		switch {
@@ -118,12 +120,10 @@ func (t text) valueEnd(i int) (int, error) {
 				return 0, t.from(i).fault("quotation mark is not closed", `add "`)
 			}
 			i += end + 1
-		case c == '(':
-			open = append(open, ')')
-		case c == '[':
-			open = append(open, ']')
+		case c == '(' || c == '[':
+			open = append(open, i)
 		case c == ')' || c == ']':
-			if len(open) == 0 || open[len(open)-1] != c {
+			if len(open) == 0 || closing(t.s[open[len(open)-1]]) != c {
 				return 0, t.slice(i, i+1).fault("bracket closes nothing", "remove it")
 			}
 			open = open[:len(open)-1]
@@ -132,9 +132,18 @@ func (t text) valueEnd(i int) (int, error) {
 		}
 	}
 	if len(open) > 0 {
-		return 0, t.faultf(fmt.Sprintf("add %q", open[len(open)-1]), "bracket is not closed")
+		last := open[len(open)-1]
+		return 0, t.slice(last, last+1).fault("bracket is not closed", fmt.Sprintf("add %q", string(closing(t.s[last]))))
 	}
 	return len(t.s), nil
+}
+
+// closing is the bracket that closes c.
+func closing(c byte) byte {
+	if c == '(' {
+		return ')'
+	}
+	return ']'
 }
 
 // matching is the index of the parenthesis that closes the one at s[0].

@@ -59,12 +59,15 @@ func (p *flowParser) parse(t text) error {
 // conditions reads up to "actions=" and returns what follows it.
 func (p *flowParser) conditions(t text) (actions text, found bool, err error) {
 	for {
+		t = t.skip()
+		for _, key := range []string{"actions=", "action="} {
+			if strings.HasPrefix(t.s, key) {
+				return t.from(len(key)), true, nil
+			}
+		}
 		it, tail, ok, err := t.next()
 		if err != nil || !ok {
 			return tail, false, err
-		}
-		if (it.key.s == "actions" || it.key.s == "action") && it.delim == '=' {
-			return t.from(it.value.at - t.at), true, nil
 		}
 		if err := p.item(it); err != nil {
 			return tail, false, err

@@ -151,9 +151,9 @@ func (r *learnReader) constant(dst Subfield, t text) (LearnSpec, error) {
 		v, err := t.integer(int(dst.Width))
 		return LearnMatchValue{dst, v}, err
 	}
-	v, mask, err := r.p.o.fieldValue(fieldName{field: dst.Field}, t)
-	full := Match{}.WithMask(dst.Field, v.And(dst.Field.Mask()), mask.And(dst.Field.Mask())).Get(dst.Field).Mask
-	if err == nil && dst.Field < VLANVID && full != dst.Field.Mask() {
+	f := dst.Field
+	v, mask, err := r.p.o.fieldValue(fieldName{field: f}, t)
+	if err == nil && (Term{f, v, mask}).canonical().Mask != (Term{f, v, f.Mask()}).canonical().Mask {
 		err = t.fault("learn takes no mask", "write FIELD[FIRST..LAST]=VALUE")
 	}
 	return LearnMatchValue{dst, v}, err

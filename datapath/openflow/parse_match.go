@@ -115,7 +115,10 @@ func (p *matchParser) unknownWord(it item) error {
 	if fieldNames[it.key.s] != nil {
 		return it.all.fault(it.key.s+" has no value", "write "+it.key.s+"=VALUE without blanks")
 	}
-	return it.all.fault("unknown keyword", "")
+	if lower == "mpls" || lower == "mplsm" {
+		return it.all.fault("MPLS is not supported", "")
+	}
+	return it.all.fault("unknown keyword", "see ovs-fields(7)")
 }
 
 func (p *matchParser) item(it item) error {

@@ -61,6 +61,10 @@ func (t Term) checkValue() (problem, remedy string) {
 	switch t.Field {
 	case VLANTCI:
 		return t.checkVLAN()
+	case EthType:
+		if t.Value.Lo == 0x8847 || t.Value.Lo == 0x8848 {
+			return "MPLS is not supported", ""
+		}
 	case ARPOp:
 		if t.Value.Lo > 0xff {
 			return "OVS keeps only 8 bits of arp_op", "at most 255"

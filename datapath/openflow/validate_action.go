@@ -291,12 +291,12 @@ func (c *checker) checkVLAN(a Action) error {
 		if a.VID > 0xfff {
 			return invalid(a, "VLAN id does not fit in 12 bits", "at most 4095")
 		}
-		c.tagged[0] = true
+		return c.pushIfUntagged(a)
 	case SetVLANPCP:
 		if a.PCP > 7 {
 			return invalid(a, "VLAN priority does not fit in 3 bits", "at most 7")
 		}
-		c.tagged[0] = true
+		return c.pushIfUntagged(a)
 	case PushVLAN:
 		if a.EthType != EthTypeVLAN && a.EthType != EthTypeQinQ {
 			return invalid(a, "not a VLAN Ethernet type", "write 0x8100 or 0x88a8")
@@ -311,5 +311,15 @@ func (c *checker) checkVLAN(a Action) error {
 		}
 		c.tagged = [2]bool{c.tagged[1], false}
 	}
+	return nil
+}
+
+// pushIfUntagged wants an action that may push a tag only where there may be none. Elsewhere it
+// is a SetField, and there is one value for one meaning.
+func (c *checker) pushIfUntagged(a Action) error {
+	if c.tagged[0] {
+		return invalid(a, "there is a tag for sure", "set the field instead")
+	}
+	c.tagged[0] = true
 	return nil
 }
