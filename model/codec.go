@@ -42,6 +42,7 @@ func formOf(text string) form {
 	return formPlain
 }
 
+// decimal leaves out what YAML readers disagree about: octal 017, 0x11, 1_7, 1e1.
 var decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})$`)
 
 type integer interface {
@@ -174,7 +175,8 @@ func interfaceName() codec[string] {
 	})
 }
 
-// text is text that keeps a rule.
+// text is text that keeps a rule. What YAML reads as a number or a truth value is refused rather than taken for its letters:
+// another reader of the file would disagree.
 func text(kind string, check func(string) *complaint) codec[string] {
 	return codec[string]{
 		kind:  kind,

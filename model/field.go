@@ -29,6 +29,7 @@ func (f value[T, V]) decode(d *decoder, n ast.Node, path string, into *T) {
 	*f.at(into) = v
 }
 
+// applies reports whether the key has a meaning here: an HTTP path has none in a TCP monitor.
 func (f value[T, V]) applies(of *T) bool {
 	return f.only == nil || f.only(of) == nil
 }
@@ -64,6 +65,7 @@ func (f value[T, V]) check(c *checker, path string, of *T) {
 	c.reject(path, f.codec.check(v))
 }
 
+// encode leaves out only what is zero and would be zero again after loading; what should not be there is printed, not hidden.
 func (f value[T, V]) encode(of *T) node {
 	var unset V
 	v := *f.at(of)

@@ -22,6 +22,7 @@ func (f list[T, V]) decode(d *decoder, n ast.Node, path string, into *T) {
 	}
 }
 
+// fill works on a copy of the list, so that the caller's topology stays as it is.
 func (f list[T, V]) fill(fill filler, path string, into *T) {
 	all := slices.Clone(*f.at(into))
 	for i := range all {

@@ -13,11 +13,11 @@ type object[T any] struct {
 // A field is one key of an object.
 type field[T any] interface {
 	info() about
-	decode(d *decoder, n ast.Node, path string, into *T)
-	fill(f filler, path string, into *T)
-	check(c *checker, path string, of *T)
-	encode(of *T) node // nil leaves the key out
-	reference(path string) []Key
+	decode(d *decoder, n ast.Node, path string, into *T) // what n says, or a fault and the zero value
+	fill(f filler, path string, into *T)                 // the default, if it is a constant and nothing was given; copies what is shared
+	check(c *checker, path string, of *T)                // the rules of this field alone
+	encode(of *T) node                                   // nil leaves the key out
+	reference(path string) []Key                         // its own row, then those of the keys inside
 }
 
 // about is what every field says of itself.
