@@ -38,7 +38,6 @@ const (
 	opWriteActions
 	opClearActions
 	opClone
-	opCheckPacketLarger
 	opNote
 	opExit
 )
@@ -49,7 +48,7 @@ type op struct {
 	code     opcode
 	table    openflow.TableID
 	header   bool   // the op may change a header field, not just a register
-	port     uint16 // port, VLAN id or priority, TPID, length
+	port     uint16 // port, VLAN id or priority, TPID
 	src, dst openflow.Subfield
 	store    flow.Store
 	more     *operand

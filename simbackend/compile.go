@@ -81,8 +81,6 @@ func compileRare(a openflow.Action) (op, error) {
 	case openflow.Clone:
 		nested, err := compile(a.Actions)
 		return op{code: opClone, more: &operand{nested: nested}}, err
-	case openflow.CheckPacketLarger:
-		return op{code: opCheckPacketLarger, port: a.Length, dst: a.Dst, header: isHeader(a.Dst.Field)}, nil
 	case openflow.Note:
 		return op{code: opNote}, nil
 	case openflow.Exit:

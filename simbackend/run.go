@@ -80,8 +80,6 @@ func (p *pass) stepRare(o *op) {
 		p.set.clear()
 	case opClone:
 		p.clone(&o.more.nested)
-	case opCheckPacketLarger:
-		p.store(o.dst, boolean(p.len > int(o.port)), o.dst.Field)
 	case opExit:
 		p.exited = true
 	case opNote:

@@ -11,7 +11,7 @@ import (
 const (
 	maxDepth     = 64   // nested resubmits to the same or an earlier table
 	maxResubmits = 4096 // resubmits and gotos in all
-	maxRecirc    = 5    // recirculations of one frame, one inside the other
+	maxRecirc    = 6    // recirculations of one frame, one inside the other
 )
 
 // Errors that end a pass and drop its frame.
