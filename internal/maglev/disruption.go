@@ -14,12 +14,11 @@ type Report struct {
 //
 // The weight with which a member takes part is its weight when it is live, and 0 when it is dead,
 // drained, of weight 0 or not configured. A slot has moved when its owners before and after
-// differ; a slot without owner counts as owned by nobody. A move is necessary when
+// differ, or when it had none and has one, or the reverse. A move is necessary when
 //
 //   - the old owner takes part with less weight than before (it departed or was turned down), or
 //   - the new owner takes part with more weight than before (it arrived, returned or was turned
-//     up), or
-//   - the slot was owned by nobody before or is now.
+//     up).
 //
 // Every other move is foreign: both members were there before and after, and nothing about
 // either of them called for it.
@@ -40,7 +39,7 @@ func Disruption(before, after Table) Report {
 			continue
 		}
 		r.Moved++
-		if !owned || !owns || is[from] < was[from] || is[to] > was[to] {
+		if is[from] < was[from] || is[to] > was[to] {
 			r.Necessary++
 		}
 	}

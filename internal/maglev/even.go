@@ -75,11 +75,8 @@ func (s *succession) favourite(owner, member int) int {
 	for slot, o := range s.owner {
 		if int(o) == owner && s.base[slot] != o {
 			slots = append(slots, int32(slot))
-			s.free.add(slot)
 		}
 	}
 	p := newPermutation(s.seeds[member], len(s.owner))
-	slot := p.favourite(slots, s.free)
-	clear(s.free)
-	return slot
+	return int(slots[p.favourite(slots)])
 }

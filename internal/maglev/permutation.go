@@ -76,15 +76,13 @@ func (l locator) position(slot int) uint32 {
 	return (x - l.b) * l.a & l.mask
 }
 
-// favourite is the slot the member likes best of those listed and free, or -1.
-func (p *permutation) favourite(slots []int32, free bitmap) int {
-	best, first, l := -1, uint32(0), p.locator()
-	for _, slot := range slots {
-		if !free.has(int(slot)) {
-			continue
-		}
-		if at := l.position(int(slot)); best < 0 || at < first {
-			best, first = int(slot), at
+// favourite is the index of the slot the member likes best of those listed. There must be one.
+func (p *permutation) favourite(slots []int32) int {
+	l := p.locator()
+	best, first := 0, l.position(int(slots[0]))
+	for i, slot := range slots[1:] {
+		if at := l.position(int(slot)); at < first {
+			best, first = i+1, at
 		}
 	}
 	return best

@@ -24,11 +24,15 @@ func populate[C chooser](owner []int32, free bitmap, count int, members []C, ord
 // slots/n steps, a search n.
 type searcher struct {
 	*permutation
-	left []int32 // contains every free slot
+	left *[]int32 // the free slots, in any order; all searchers share it
 }
 
 func (s searcher) take(free bitmap) int {
-	slot := s.favourite(s.left, free)
+	left := *s.left
+	i := s.favourite(left)
+	slot := int(left[i])
+	left[i] = left[len(left)-1]
+	*s.left = left[:len(left)-1]
 	free.remove(slot)
 	return slot
 }
@@ -53,7 +57,7 @@ func (b *builder) populate(count int, demand []int) {
 	left := b.free.list()
 	searchers := make([]searcher, len(demand))
 	for i, w := range walkers {
-		searchers[i] = searcher{w, left}
+		searchers[i] = searcher{w, &left}
 	}
 	populate(b.owner, b.free, few, searchers, order)
 }

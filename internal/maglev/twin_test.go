@@ -173,11 +173,17 @@ func (w *twin) succession(owner []int) []int {
 
 // depth is the number of dead members lines go past.
 func (w *twin) depth() int {
-	n := 0
+	n, dead := 0, 0
 	for _, m := range w.members {
 		if m.Weight > 0 {
 			n++
 		}
+		if m.Weight > 0 && !m.Live {
+			dead++
+		}
+	}
+	if dead > 64 {
+		return 0
 	}
 	for k := 1; k < n; k++ {
 		sets := new(big.Int).Binomial(int64(n), int64(k)).Int64()
@@ -353,6 +359,9 @@ func TestBuildEqualsTwinOnLargePools(t *testing.T) {
 		for _, a := range []Algorithm{Maglev, MaglevStable} {
 			requireTwin(t, random(r, a, 1024, members))
 		}
+	}
+	for _, dead := range []int{64, 65} {
+		requireTwin(t, kill(r, uniform(MaglevStable, 1024, 90), dead))
 	}
 }
 
