@@ -61,7 +61,33 @@ func appendNet(b []byte, v, mask Value, width int, addr func(Value) netip.Addr) 
 	case ok:
 		return strconv.AppendInt(append(b, '/'), int64(n), 10)
 	}
-	return addr(mask).AppendTo(append(b, '/'))
+	b = append(b, '/')
+	if width == 128 && mask.Hi>>48 == 0 {
+		return appendShortIPv6(b, mask)
+	}
+	return addr(mask).AppendTo(b)
+}
+
+// appendShortIPv6 writes an address that starts with zeros with "::" at the front. A mask that
+// starts with a digit looks like a prefix length to ovs-ofctl.
+func appendShortIPv6(b []byte, v Value) []byte {
+	b = append(b, ':', ':')
+	for groups := (v.BitLen() + 15) / 16; groups > 0; groups-- {
+		b = strconv.AppendUint(b, v.Shr(16*(groups-1)).Lo&0xffff, 16)
+		if groups > 1 {
+			b = append(b, ':')
+		}
+	}
+	return b
+}
+
+// isReadableMask reports whether ovs-ofctl can read the mask of an IPv6 address.
+func isReadableMask(mask Value) bool {
+	if _, ok := mask.PrefixLen(128); ok {
+		return true
+	}
+	first := strconv.FormatUint(mask.Hi>>48, 16)
+	return first == "0" || first[0] >= 'a'
 }
 
 // bitName names one bit of a set of flags.

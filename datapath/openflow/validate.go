@@ -47,18 +47,30 @@ func (t Term) check(m Match) (problem, remedy string) {
 		return "has bits outside its mask", "clear them"
 	case i.mask == maskNone && t.Mask != t.Field.Mask():
 		return i.name + " takes no mask", "match all of it"
+	case i.style == styleIPv6 && !isReadableMask(t.Mask):
+		return unreadableMask, "use a prefix, or a mask that starts with a letter or with zeros"
 	case !i.prereq.met(m):
 		if m.isLaterFragment() && i.prereq >= prereqTCP && i.prereq <= prereqNAOnly {
 			return "later fragments have no such header", "drop nw_frag=later"
 		}
 		return prereqNeeds[i.prereq].problem, prereqNeeds[i.prereq].remedy
 	}
-	return t.checkValue()
+	return t.checkValue(m)
 }
 
+const unreadableMask = "ovs-ofctl takes such a mask for a prefix length"
+
 // checkValue finds values that OVS cannot keep or that no frame has.
-func (t Term) checkValue() (problem, remedy string) {
+func (t Term) checkValue(m Match) (problem, remedy string) {
 	switch t.Field {
+	case CTNwProto:
+		if t.Value.IsZero() {
+			return "OVS drops protocol 0 of a connection", "match another"
+		}
+	case CTTpSrc, CTTpDst:
+		if m.Get(CTNwProto).Mask.IsZero() {
+			return "OVS drops it without ct_nw_proto", "add ct_nw_proto=6 or ct_nw_proto=17"
+		}
 	case VLANTCI:
 		return t.checkVLAN()
 	case EthType:

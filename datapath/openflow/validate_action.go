@@ -120,26 +120,33 @@ func (c *checker) checkConjunction(a Action) error {
 
 // checkPlace refuses what cannot be nested where c is.
 func (c *checker) checkPlace(a Action) error {
-	switch c.scope {
-	case inWriteActions:
-		switch a.(type) {
-		case Push, Pop, Learn, Multipath, Exit, Note, Clone, FinTimeout, CheckPacketLarger, OutputField, Conjunction, Enqueue, PopQueue:
-			return invalid(a, "not allowed in an action set", "put it before write_actions")
-		}
-	case inCT:
-		switch a := a.(type) {
-		case SetField:
-			if a.Field == CTMark || a.Field == CTLabel {
-				return nil
-			}
-		case Move:
-			if a.Dst.Field == CTMark || a.Dst.Field == CTLabel {
-				return nil
-			}
-		}
+	switch {
+	case c.scope == inWriteActions && !fitsActionSet(a):
+		return invalid(a, "not allowed in an action set", "put it before write_actions")
+	case c.scope == inCT && !fitsExec(a):
 		return invalid(a, "exec may only change ct_mark and ct_label", "put it outside of ct")
 	}
 	return nil
+}
+
+func fitsActionSet(a Action) bool {
+	switch a := a.(type) {
+	case Push, Pop, Learn, Multipath, Exit, Note, Clone, FinTimeout, CheckPacketLarger, OutputField, Conjunction, Enqueue, PopQueue:
+		return false
+	case Controller:
+		return a.Reason == ReasonAction && a.ID == 0
+	}
+	return true
+}
+
+func fitsExec(a Action) bool {
+	switch a := a.(type) {
+	case SetField:
+		return a.Field == CTMark || a.Field == CTLabel
+	case Move:
+		return a.Dst.Field == CTMark || a.Dst.Field == CTLabel
+	}
+	return false
 }
 
 // checkAction checks an action's own arguments and prerequisites.
@@ -154,6 +161,9 @@ func (c *checker) checkAction(a Action) error {
 	case Pop:
 		return c.checkTarget(a, a.Dst)
 	case OutputField:
+		if err := checkNarrow(a, a.Src); err != nil {
+			return err
+		}
 		return c.checkSource(a, a.Src)
 	case Multipath:
 		return c.checkMultipath(a)

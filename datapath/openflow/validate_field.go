@@ -62,6 +62,8 @@ func (c *checker) checkSetField(a SetField) error {
 		return invalid(a, "changes nothing", "remove it")
 	case a.Value.AndNot(a.Mask) != (Value{}):
 		return invalid(a, "value has bits outside its mask", "clear them")
+	case a.Field.info().style == styleIPv6 && !isReadableMask(a.Mask):
+		return invalid(a, unreadableMask, "use a prefix, or set part of the field with load")
 	}
 	if _, ok := a.subfield(); !ok && a.Field.info().mask == maskNone {
 		return invalid(a, fmt.Sprintf("%v takes no such mask", a.Field), "set all of it, or one run of bits with load")
@@ -103,5 +105,17 @@ func (c *checker) checkMultipath(a Multipath) error {
 	case a.Dst.Width < 16 && a.Links > 1<<a.Dst.Width:
 		return invalid(a, fmt.Sprintf("%d links do not fit in %d bits", a.Links, a.Dst.Width), "use a wider destination")
 	}
+	if err := checkNarrow(a, a.Dst); err != nil {
+		return err
+	}
 	return c.checkTarget(a, a.Dst)
+}
+
+// checkNarrow refuses what OpenFlow has no room for: some actions give the width six bits, and
+// OVS then takes other bits of the field.
+func checkNarrow(a Action, s Subfield) error {
+	if s.Width > 64 {
+		return invalid(a, "more than 64 bits cannot be expressed here", "take a part of the field")
+	}
+	return nil
 }
