@@ -80,7 +80,7 @@ func (k *Key) presentRare(f of.Field) bool {
 		return k.isND(ndSolicit)
 	case of.NDTll:
 		return k.isND(ndAdvertise)
-	case of.VLANPCP:
+	case of.VLANVID, of.VLANPCP:
 		return k.outerTag().present()
 	case of.CTNwSrc, of.CTNwDst:
 		return k.ethType() == of.EthTypeIPv4 && k.ctTuple()
