@@ -29,8 +29,8 @@ const (
 	classifyToProbe  = 164 // nobody else talks to the node's kernel
 	classifyToProber = 163 // nor by its address
 	classifyBalanced = 160 // to a VIP, from the public segment
+	classifyGateway  = 155 // to a gateway's address, which does nothing but answer pings
 	classifyRouted   = 150 // from the public segment to a prefix behind us
-	classifyGateway  = 145 // to a gateway's address, which does nothing but answer pings
 	classifyRouter   = 140 // from a private segment to its router
 	classifyStray    = 130 // to a VIP, but not by way of us
 	classifyPublic   = 100 // the noise of the public segment
