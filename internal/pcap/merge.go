@@ -8,15 +8,16 @@ import (
 // Merger gives the frames of several captures in the order of time.
 type Merger struct {
 	readers []*Reader
-	heap    []head // the next frame of each reader, the earliest first
-	given   bool   // heap[0] has been given and its reader must move on
+	recs    []Record // the next frame of each reader that has one
+	heap    []head   // a head for each of them, the earliest first
+	given   bool     // the frame of heap[0] has been given: its reader must move on
 	faults  []error
 	started bool
 }
 
-// head is the next frame of a reader.
+// head stands for the next frame of a reader.
 type head struct {
-	rec    Record
+	time   int64
 	source int
 }
 
@@ -25,7 +26,9 @@ type head struct {
 // than a frame before it comes right after that frame, with its time as captured. So time
 // can step back in the merged stream if it does in a capture, and whoever uses it as a
 // clock must let the clock stand there.
-func Merge(readers ...*Reader) *Merger { return &Merger{readers: readers} }
+func Merge(readers ...*Reader) *Merger {
+	return &Merger{readers: readers, recs: make([]Record, len(readers))}
+}
 
 // Next gives the next frame and the index of the reader it comes from; the frame is valid
 // until the next call. A reader with a fault is left and the others are read on; at the
@@ -39,7 +42,8 @@ func (m *Merger) Next() (source int, rec Record, err error) {
 		return 0, Record{}, io.EOF
 	}
 	m.given = true
-	return m.heap[0].source, m.heap[0].rec, nil
+	source = m.heap[0].source
+	return source, m.recs[source], nil
 }
 
 // advance moves the reader on whose frame was given, so that the heap is whole.
@@ -51,8 +55,8 @@ func (m *Merger) advance() {
 		return
 	}
 	m.given = false
-	if rec, ok := m.read(m.heap[0].source); ok {
-		m.heap[0].rec = rec
+	if source := m.heap[0].source; m.read(source) {
+		m.heap[0].time = m.recs[source].Time
 	} else {
 		last := len(m.heap) - 1
 		m.heap[0] = m.heap[last]
@@ -65,8 +69,8 @@ func (m *Merger) advance() {
 func (m *Merger) start() {
 	m.started = true
 	for i := range m.readers {
-		if rec, ok := m.read(i); ok {
-			m.heap = append(m.heap, head{rec: rec, source: i})
+		if m.read(i) {
+			m.heap = append(m.heap, head{time: m.recs[i].Time, source: i})
 		}
 	}
 	for i := len(m.heap)/2 - 1; i >= 0; i-- {
@@ -74,13 +78,14 @@ func (m *Merger) start() {
 	}
 }
 
-// read takes the next frame of reader i; ok is false when it has no more.
-func (m *Merger) read(i int) (rec Record, ok bool) {
+// read takes the next frame of reader i and reports whether there is one.
+func (m *Merger) read(i int) bool {
 	rec, err := m.readers[i].Next()
 	if err != nil && err != io.EOF {
 		m.faults = append(m.faults, err)
 	}
-	return rec, err == nil
+	m.recs[i] = rec
+	return err == nil
 }
 
 // sink restores the heap order below position i.
@@ -102,8 +107,8 @@ func (m *Merger) sink(i int) {
 
 // before orders heads by time, then by reader.
 func (h head) before(other head) bool {
-	if h.rec.Time != other.rec.Time {
-		return h.rec.Time < other.rec.Time
+	if h.time != other.time {
+		return h.time < other.time
 	}
 	return h.source < other.source
 }
