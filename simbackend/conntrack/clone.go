@@ -18,7 +18,7 @@ func (t *Table) Clone() *Table {
 }
 
 func (w *fragments) clone() fragments {
-	c := fragments{count: w.count, byKey: make(map[fragmentKey]*datagram, len(w.byKey))}
+	c := fragments{count: w.count, aborts: w.aborts, byKey: make(map[fragmentKey]*datagram, len(w.byKey))}
 	copyAll := func(list []*datagram) []*datagram {
 		list = slices.Clone(list)
 		for i, d := range list {

@@ -68,6 +68,9 @@ func attemptSeed(t *testing.T, sw *dummy.Switch, seed uint64) (r *rig, failure s
 	rng := rand.New(rand.NewPCG(seed, 0))
 	r = newRig(a, sw, randomScripts(rng)...)
 	r.title = fmt.Sprintf("seed %d", seed)
+	if seed%4 == 0 {
+		fragmentWorld(r, rng)
+	}
 	runWorld(r, newWorld(rng, r))
 	return r, ""
 }

@@ -63,6 +63,7 @@ type fragments struct {
 	finished []*datagram // complete, and not all released
 	count    int         // fragments that wait
 	whole    []byte      // the last datagram put together
+	aborts   int
 }
 
 func (w *fragments) idle() bool { return len(w.byKey) == 0 }
@@ -195,6 +196,9 @@ func (w *fragments) finish(d *datagram) {
 	rest := int(d.fragments[len(d.fragments)-1].last) - int(d.fragments[1].first) + 1
 	if rest < 0 || v.end-v.l3+rest > maxDatagram {
 		d.state = failed
+		if rest < 0 { // a number of OVS ran over, and with it a buffer
+			w.aborts++
+		}
 		return
 	}
 	d.state = complete

@@ -56,9 +56,10 @@ func (c *conn) expired(now int64) bool { return now >= c.expires }
 // Len is the number of entries, including expired ones that were not yet removed.
 func (t *Table) Len() int { return t.conns }
 
-// Aborts counts the packets so far at which ovs-vswitchd 3.1.0 would have failed an
-// assertion and ended. Here they leave as invalid or as if they had found nothing.
-func (t *Table) Aborts() int { return t.aborts }
+// Aborts counts the packets so far at which ovs-vswitchd 3.1.0 would have ended: by an
+// assertion (a translated connection found by what only leads to it), or by memory it has
+// overrun (a datagram that passes 65535 bytes). Here they are invalid, or wait for ever.
+func (t *Table) Aborts() int { return t.aborts + t.waiting.aborts }
 
 func millis(now time.Duration) int64 { return int64(now / time.Millisecond) }
 
