@@ -26,6 +26,7 @@ func TestValidTopologiesSurvivePrinting(t *testing.T) {
 	}
 }
 
+// FuzzParse is best run with -fuzzminimizetime 5x: shortening what it finds takes far longer than finding it.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/faults/*.yaml")
 	require.NoError(f, err)
