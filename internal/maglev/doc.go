@@ -16,9 +16,10 @@
 //     members and 4 % with 64.
 //   - MaglevStable, version 2 and the default, takes turns over the configured members, dead or
 //     not, and lets each slot of a dead member pass down a line of heirs (see succession). Failures
-//     and returns from and to the full set move no foreign slot, whatever the pool; in pools of up
-//     to about eight members with 1024 slots no single failure or return does. A recovery gives back
-//     exactly the slots lost. Shares stay within two slots of the fair one (see even).
+//     from the full set and returns to it move no foreign slot, whatever the pool, and a recovery
+//     gives back exactly the slots lost. Among up to eight equal members with 1024 slots no single
+//     failure or return moves one, whoever else is dead; among 64 it is less than 1 %. Shares stay
+//     within two slots of the fair one (see even).
 //
 // A change of the configuration (a member added, removed or reweighed) moves foreign slots with
 // both. Run

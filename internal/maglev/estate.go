@@ -8,7 +8,7 @@ type estate struct {
 	held    []int   // per member: slots it holds
 	weights []int   // per member: 0 for those that get nothing
 	salt    uint64  // breaks ties, differently for each estate
-	slack   bool    // leave a shortfall or excess of half a slot alone
+	slack   bool    // a member may end half a slot away from its fair share
 }
 
 // share lets the members take turns at the slots of an estate.

@@ -47,6 +47,13 @@ func TestEverySmallPool(t *testing.T) {
 	}
 }
 
+// With eight equal members and 1024 slots lines go all the way.
+func TestEightMembersNeverMoveForeignSlots(t *testing.T) {
+	p := uniform(MaglevStable, 1024, 8)
+	require.Equal(t, 8, depth(8, 1024))
+	checkTransitions(t, p)
+}
+
 func checkTransitions(t *testing.T, p Pool) {
 	t.Helper()
 	full := 1<<len(p.Members) - 1

@@ -1,9 +1,6 @@
 package maglev
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // A succession settles who inherits the slots of members that are not live.
 //
@@ -20,11 +17,16 @@ import (
 // groups of all subsets, and no others.
 //
 // The deeper the group, the fewer its slots: where there are too few to go round (see depth), the
-// lines end, and what is left over is one pool for which the live members take turns. Pools of a
-// few members never come to that.
+// lines end, and what is left over is one pool for which the live members take turns. With a few
+// members it never comes to that. Last, a slot or two may have to leave its line for the sake of
+// fair shares (see even). Only these two steps move foreign slots, and only from one set with
+// members dead to another: with all live there is nothing to inherit.
+//
+// Nothing here depends on the order in which groups of one size, or the slots of a group, are
+// dealt with.
 type succession struct {
 	*builder
-	bit    []uint64 // per member: its bit in a set; 0 for those that are live or have no weight
+	bit    []uint64 // per member: its bit in a set; 0 when it is live or has no weight
 	base   []int32  // the owners in the full table
 	groups map[uint64]*group
 }
@@ -42,7 +44,7 @@ const smallestGroup = 8
 // large table of which most members are dead.
 const mostGroups = 2048
 
-// maxDead is the number of dead members up to which lines are followed.
+// maxDead is the number of dead members up to which lines are followed: as many as a set has bits.
 const maxDead = 64
 
 // depth is how many members of a line may be dead before the slot goes to the pool: the largest
@@ -61,7 +63,12 @@ func depth(members, slots int) int {
 
 // succeed hands on the slots of the full table whose owners are not live.
 func (b *builder) succeed() {
-	s := &succession{builder: b, bit: make([]uint64, len(b.members)), groups: map[uint64]*group{}, base: slices.Clone(b.owner)}
+	s := &succession{
+		builder: b,
+		bit:     make([]uint64, len(b.members)),
+		base:    slices.Clone(b.owner),
+		groups:  map[uint64]*group{},
+	}
 	configured, dead := 0, 0
 	for i, m := range b.members {
 		if m.Weight == 0 {
@@ -69,7 +76,7 @@ func (b *builder) succeed() {
 		}
 		configured++
 		if !m.Live {
-			s.bit[i] = 1 << (dead % maxDead)
+			s.bit[i] = 1 << (dead % maxDead) // beyond maxDead any bit does: lines end at once
 			dead++
 		}
 	}
@@ -111,8 +118,8 @@ func (s *succession) follow(lines int) {
 // below.
 func (s *succession) bereaved(level map[uint64]*group) map[uint64]*group {
 	below := map[uint64]*group{}
-	for _, set := range slices.Sorted(maps.Keys(level)) {
-		for _, slot := range level[set].slots {
+	for set, g := range level {
+		for _, slot := range g.slots {
 			bit := s.bit[s.owner[slot]]
 			if bit == 0 {
 				continue
