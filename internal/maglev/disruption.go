@@ -33,9 +33,9 @@ func Disruption(before, after Table) Report {
 	}
 	was, is := before.weights(), after.weights()
 	for slot := range after.owner {
-		from, owned := before.Owner(slot)
-		to, owns := after.Owner(slot)
-		if owned == owns && from == to {
+		from, _ := before.Owner(slot)
+		to, _ := after.Owner(slot)
+		if from == to {
 			continue
 		}
 		r.Moved++

@@ -18,8 +18,8 @@
 //     not, and lets each slot of a dead member pass down a line of heirs (see succession). Failures
 //     from the full set and returns to it move no foreign slot, whatever the pool, and a recovery
 //     gives back exactly the slots lost. Among up to eight equal members with 1024 slots no single
-//     failure or return moves one, whoever else is dead; among 64 it is less than 1 %. Shares stay
-//     within two slots of the fair one (see even).
+//     failure or return moves one, whoever else is dead; among 64, of which up to five are dead, it
+//     is less than 1 %. Shares stay within two slots of the fair one (see even).
 //
 // A change of the configuration (a member added, removed or reweighed) moves foreign slots with
 // both. Run
