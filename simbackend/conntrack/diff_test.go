@@ -21,7 +21,7 @@ func TestAgainstOVS(t *testing.T) {
 		reason, _ := dummy.Available()
 		t.Skip("no real switch to compare with: " + reason)
 	}
-	budget, first := 2*time.Second, uint64(1)
+	budget, first := 1500*time.Millisecond, uint64(1)
 	if text := os.Getenv("HPNN_CONNTRACK_DIFF"); text != "" {
 		var err error
 		budget, err = time.ParseDuration(text)
