@@ -145,8 +145,11 @@ func readAll(r *pcap.Reader) (frames []frame, err error) {
 }
 
 // readBytes opens and reads a capture held in memory.
-func readBytes(b []byte) ([]frame, error) {
-	r, err := pcap.NewReader(bytes.NewReader(b), "mem")
+func readBytes(b []byte) ([]frame, error) { return readThrough(b, 256<<10) }
+
+// readThrough is readBytes through a buffer of the given size.
+func readThrough(b []byte, size int) ([]frame, error) {
+	r, err := pcap.NewReaderSize(bytes.NewReader(b), "mem", size)
 	if err != nil {
 		return nil, err
 	}

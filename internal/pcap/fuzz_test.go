@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,9 @@ func FuzzReader(f *testing.F) {
 			require.Equal(t, want, got)
 			require.Equal(t, clean, err == nil, "%v", err)
 		}
+		tight, again := readThrough(file, 32)
+		require.Equal(t, got, tight)
+		require.Equal(t, fmt.Sprint(err), fmt.Sprint(again))
 		rewrite(t, got)
 	})
 }
@@ -77,7 +81,7 @@ func rewrite(t *testing.T, frames []frame) {
 	require.Equal(t, want, got)
 }
 
-// Every cut of every seed: what the twin reads is what the reader reads, and the fault
+// Every cut of every seed, through buffers of many sizes: what the twin reads is what the reader reads, and the fault
 // lies inside the file.
 func TestEveryCut(t *testing.T) {
 	for _, whole := range seeds(t) {
@@ -86,7 +90,7 @@ func TestEveryCut(t *testing.T) {
 			if packed(file) {
 				continue
 			}
-			got, err := readBytes(file)
+			got, err := readThrough(file, 1+n%40)
 			want, clean := slowRead(file)
 			require.Equal(t, want, got)
 			require.Equal(t, clean, err == nil, "%v", err)

@@ -69,7 +69,7 @@ func (n *ng) next(r *Reader) (Record, error) {
 	}
 }
 
-// enter reads the head of a block, and the whole of a section's head; it consumes nothing.
+// enter reads the head of a block, and of a section what follows it; it consumes nothing.
 func (n *ng) enter(r *Reader) error {
 	b := block{at: r.in.offset()}
 	h := r.in.peek(12)
@@ -78,9 +78,10 @@ func (n *ng) enter(r *Reader) error {
 	}
 	b.kind = n.uint32(h)
 	if b.kind == blockSection {
-		if err := n.startSection(r, h); err != nil {
+		if err := n.startSection(r); err != nil {
 			return err
 		}
+		h = r.in.peek(12) // looking further may have moved the bytes
 	}
 	b.total = int64(n.uint32(h[4:]))
 	if least := b.least(); b.total < least || b.total%4 != 0 {
@@ -105,11 +106,11 @@ func (b block) least() int64 {
 	return 12
 }
 
-// startSection learns the byte order from a section's first 12 bytes and forgets the
-// interfaces of the section before.
-func (n *ng) startSection(r *Reader, head []byte) error {
+// startSection learns the byte order of a section and forgets the interfaces of the
+// section before.
+func (n *ng) startSection(r *Reader) error {
 	at := r.in.offset()
-	switch magic := leUint32(head[8:]); magic {
+	switch magic := leUint32(r.in.peek(12)[8:]); magic {
 	case byteOrderMagic:
 		n.swapped = false
 	case bits.ReverseBytes32(byteOrderMagic):

@@ -53,12 +53,17 @@ func Open(path string) (*Reader, error) {
 // NewReader reads a capture from src, decompressing it where needed; name stands for it
 // in errors. It reads the file header at once and fails as Open does.
 func NewReader(src io.Reader, name string) (*Reader, error) {
+	return newReader(src, name, readSize)
+}
+
+// newReader is NewReader with a buffer of the given size to begin with.
+func newReader(src io.Reader, name string, size int) (*Reader, error) {
 	r := &Reader{name: name, raw: &counter{src: src}}
 	s, err := openStream(r.raw)
 	if err != nil {
 		return nil, r.broken(0, err)
 	}
-	r.stream, r.in = s, newWindow(s)
+	r.stream, r.in = s, newWindow(s, size)
 	if r.format, err = r.detect(); err != nil {
 		s.close()
 		return nil, err
@@ -89,9 +94,9 @@ func (r *Reader) detect() (format, error) {
 }
 
 // Next gives the next frame. At the end it gives io.EOF, after a fault a *FormatError or
-// the error of the source, and keeps doing so. Frames of a foreign link type inside a
-// pcapng file that also has Ethernet frames are passed over and reported in place of
-// io.EOF.
+// the error of the source, and keeps doing so. A pcapng file may hold frames of foreign
+// link types beside Ethernet: they are numbered, passed over, and reported in place of
+// io.EOF, or joined with the fault that ended the reading (errors.As finds either).
 func (r *Reader) Next() (Record, error) {
 	if r.err != nil {
 		return Record{}, r.err
@@ -106,13 +111,13 @@ func (r *Reader) Next() (Record, error) {
 
 // final adds what was passed over to the error that ends the reading.
 func (r *Reader) final(err error) error {
-	switch {
-	case r.foreign == nil:
+	if r.foreign == nil {
 		return err
-	case err == io.EOF:
-		err = nil
 	}
 	r.foreign.Detail += fmt.Sprintf("; %d such frames passed over", r.passed)
+	if err == io.EOF {
+		return r.foreign
+	}
 	return errors.Join(r.foreign, err)
 }
 
@@ -136,7 +141,7 @@ func (r *Reader) Name() string { return r.name }
 // are no longer valid.
 func (r *Reader) Close() error {
 	r.stream.close()
-	r.err = fmt.Errorf("read %s: %w", r.name, os.ErrClosed)
+	r.err = fmt.Errorf("read capture %s: %w", r.name, os.ErrClosed)
 	if r.file == nil {
 		return nil
 	}

@@ -128,6 +128,19 @@ func TestLargerThanTheBuffer(t *testing.T) {
 	}
 }
 
+// A section header is read in two looks; the second may move the buffer.
+func TestBlocksAcrossTheBuffersEnd(t *testing.T) {
+	for gap := range 16 {
+		f := newNG(binary.LittleEndian).block(99, nil, strings.Repeat("k", 256<<10-28-12-4*gap))
+		f.section().port(1, 0).enhanced(0, 1, strings.Repeat("f", pcap.MaxFrame), pcap.MaxFrame).enhanced(0, 2, "x", 1)
+		got, err := readBytes(f.out)
+		require.NoError(t, err)
+		require.Len(t, got, 2)
+		want, _ := slowRead(f.out)
+		require.Equal(t, want, got)
+	}
+}
+
 func TestHeaderFaults(t *testing.T) {
 	le := binary.LittleEndian
 	old := newClassic(le, micro, 1).out

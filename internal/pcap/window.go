@@ -9,8 +9,8 @@ import (
 // calls rare, little enough to stay in the processor's cache.
 const readSize = 256 << 10
 
-// window is a forward-only view of a stream through one buffer, which grows
-// beyond readSize only if a frame does.
+// window is a forward-only view of a stream through one buffer, which grows beyond
+// readSize only if a frame does, so to little more than 2 x MaxFrame.
 type window struct {
 	src      io.Reader
 	buf      []byte
@@ -19,15 +19,16 @@ type window struct {
 	err      error // why src gives no more
 }
 
-func newWindow(src io.Reader) *window {
-	return &window{src: src, buf: make([]byte, readSize)}
+// newWindow begins with a buffer of size bytes.
+func newWindow(src io.Reader, size int) *window {
+	return &window{src: src, buf: make([]byte, size)}
 }
 
 // offset is the stream position of the next byte.
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
 
 // peek gives the next n bytes without consuming them, or the fewer that are left.
-// They stay valid until the next peek or skip.
+// They stay valid until the next peek or skip, which may move the buffer.
 func (w *window) peek(n int) []byte {
 	if w.end-w.pos < n {
 		w.fill(n)
@@ -35,7 +36,7 @@ func (w *window) peek(n int) []byte {
 	return w.buf[w.pos:min(w.pos+n, w.end)]
 }
 
-// skip consumes up to n bytes and gives the number consumed.
+// skip consumes up to n bytes, holding none of them, and gives the number consumed.
 func (w *window) skip(n int64) int64 {
 	done := int64(0)
 	for {
