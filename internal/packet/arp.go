@@ -14,11 +14,11 @@ const (
 // ARP is a frame that asks for or tells the Ethernet address of an IPv4 address (RFC 826).
 type ARP struct {
 	Eth       Ether
-	Op        uint16
-	SenderMAC MAC
-	SenderIP  netip.Addr
-	TargetMAC MAC
-	TargetIP  netip.Addr
+	Op        uint16     // OpRequest or OpReply
+	SenderMAC MAC        // what the receiver shall learn: SenderIP is here
+	SenderIP  netip.Addr // IPv4
+	TargetMAC MAC        // zero in a request
+	TargetIP  netip.Addr // IPv4: the address asked for, in a reply the one who asked
 }
 
 // ARPRequest is the question of a host for target, broadcast.

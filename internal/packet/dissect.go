@@ -16,8 +16,17 @@ func (l layer) label() string {
 	return l.name
 }
 
-// dissector splits a frame into layers. It accepts any bytes: what does not hold as a
-// header is payload. The layers follow each other without a gap.
+// dissector splits a frame into layers:
+//
+//	eth | vlan… | arp                                      | trailer
+//	            | ip                     | tcp, udp        | payload | trailer
+//	            | ip6 | ext, routing, frag… | icmp, icmp6  | inner.ip, inner.tcp …
+//	            | payload
+//
+// It accepts any bytes: what does not hold as a header is payload. The layers cover the
+// frame without gap or overlap. A header holds where a switch would take it for one: its
+// length fields agree with each other and it is there as a whole. That the packet behind
+// it is cut is no fault; then the layer's limit lies beyond the frame.
 type dissector struct {
 	frame  []byte
 	bound  int // end of the bytes at hand: of the frame, or of the ICMP error being read
@@ -71,7 +80,7 @@ func (d *dissector) tagged(etherType uint16, at int) {
 	}
 }
 
-// arp reads ARP for IPv4 over Ethernet.
+// arp reads ARP for IPv4 over Ethernet; ARP between other address families is payload.
 func (d *dissector) arp(at int) {
 	if !d.has(at, 28, d.bound) || string(d.frame[at:at+6]) != "\x00\x01\x08\x00\x06\x04" {
 		d.rest(payloadKind, at, d.bound)
@@ -80,7 +89,9 @@ func (d *dissector) arp(at int) {
 	d.rest(trailerKind, d.add(arpKind, at, 28, at+28), d.bound)
 }
 
-// ip4 reads an IPv4 packet.
+// ip4 reads an IPv4 packet. The ports of a first fragment are read, later fragments have
+// only payload. A total length of 0, as captures with segmentation offload have it, does
+// not hold: it is shorter than the header.
 func (d *dissector) ip4(at int) {
 	if !d.has(at, 20, d.bound) || d.frame[at]>>4 != 4 {
 		d.rest(payloadKind, at, d.bound)
@@ -113,6 +124,7 @@ func (d *dissector) ip6(at int) {
 }
 
 // extensions reads the extension headers of IPv6 and then the transport (RFC 8200 4).
+// Each says what follows it and, in its own unit, how long it is.
 func (d *dissector) extensions(proto uint8, at, limit int) {
 	for d.has(at, 8, limit) {
 		k, size := extKind, (int(d.frame[at+1])+1)*8
@@ -140,7 +152,8 @@ func (d *dissector) extensions(proto uint8, at, limit int) {
 	d.rest(payloadKind, at, limit)
 }
 
-// transport reads a transport header and its payload.
+// transport reads a transport header and its payload. The header of another protocol, or
+// one that does not hold, is payload.
 func (d *dissector) transport(proto uint8, at, limit int) {
 	switch {
 	case proto == ProtoTCP && d.has(at, 20, limit):

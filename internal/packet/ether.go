@@ -11,10 +11,10 @@ const (
 	TypeQinQ = 0x88a8
 )
 
-// Ether is an Ethernet header. The type is that of what follows.
+// Ether is an Ethernet header. Its type is given by what it is put before.
 type Ether struct {
-	Src, Dst MAC
-	Tags     []Tag // outermost first
+	Src, Dst MAC   // stations
+	Tags     []Tag // VLAN tags, outermost first
 }
 
 // Tag is a VLAN tag (IEEE 802.1Q).

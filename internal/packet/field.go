@@ -5,11 +5,12 @@ import (
 	"net/netip"
 )
 
-// kind is a kind of header: its name and its fields.
+// kind is a kind of header: its name and its fields. Diff is driven by these tables alone;
+// a new field needs a row here, a new header a table and its place in the dissector.
 type kind struct {
 	name   string
-	size   int // bytes the fields cover; options may follow
-	fields []field
+	size   int     // bytes the fields cover; options may follow
+	fields []field // in the order of the header
 }
 
 // field is a part of a header.
@@ -20,6 +21,7 @@ type field struct {
 	show  func(value []byte, number uint64) string
 }
 
+// How fields are shown: numbers take the value as a number, addresses its bytes.
 func dec(_ []byte, n uint64) string   { return fmt.Sprint(n) }
 func hex(_ []byte, n uint64) string   { return fmt.Sprintf("%#x", n) }
 func mac(b []byte, _ uint64) string   { return MAC(b).String() }
@@ -47,7 +49,9 @@ func (f field) value(header []byte) (text string, ok bool) {
 	return f.show(b, number), true
 }
 
-// The kinds of headers known, with the names tools commonly give their fields.
+// The kinds of headers known, with the names tools commonly give their fields: Ethernet
+// and its tags, ARP (RFC 826), IPv4 (RFC 791), IPv6 and its extensions (RFC 8200), TCP
+// (RFC 9293), UDP (RFC 768), ICMP (RFC 792, RFC 4443), and two that have no fields.
 var (
 	ethKind = &kind{"eth", 14, []field{
 		{"dst", 0, 48, mac}, {"src", 48, 48, mac}, {"type", 96, 16, hex}}}
@@ -79,5 +83,7 @@ var (
 	trailerKind = &kind{name: "trailer"}
 )
 
+// icmpFields are those of both ICMPs. In errors id and seq are the two halves of the word
+// that holds the MTU or nothing.
 var icmpFields = []field{
 	{"type", 0, 8, dec}, {"code", 8, 8, dec}, {"csum", 16, 16, hex}, {"id", 32, 16, dec}, {"seq", 48, 16, dec}}

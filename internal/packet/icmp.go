@@ -20,7 +20,7 @@ type ICMP struct {
 	Eth        Ether
 	IP         IP
 	Type, Code uint8
-	ID, Seq    uint16
+	ID, Seq    uint16 // of an echo; see above for errors
 	Payload    []byte
 }
 

@@ -17,19 +17,21 @@ const (
 const defaultTTL = 64
 
 // IP is an IPv4 or IPv6 header, by the family of its addresses, which must be the same.
-// The fields below TOS exist in IPv4 only.
+// Lengths and checksum follow from what it is put before. The fields below TOS exist in
+// IPv4 only and are ignored in IPv6.
 type IP struct {
 	Src, Dst netip.Addr
-	TTL      uint8 // hop limit in IPv6; 64 if 0
-	TOS      uint8 // traffic class in IPv6: DSCP and ECN
-	ID       uint16
+	TTL      uint8  // hop limit in IPv6; 64 if 0
+	TOS      uint8  // traffic class in IPv6: DSCP and ECN
+	ID       uint16 // tells the fragments of one packet from those of another
 	Dont     bool   // don't fragment
 	More     bool   // more fragments follow
 	Offset   int    // of this fragment, in bytes; a multiple of 8
 	Options  []byte // padded with zeros to a multiple of 4
 }
 
-// Packet is the IP packet with the given protocol and payload.
+// Packet is the IP packet with the given protocol and payload. It panics if the addresses
+// are of two families or the packet would exceed 65535 bytes.
 func (h IP) Packet(proto uint8, payload []byte) []byte {
 	if h.TTL == 0 {
 		h.TTL = defaultTTL
@@ -104,8 +106,8 @@ func (h IP) etherType() uint16 {
 type Datagram struct {
 	Eth     Ether
 	IP      IP
-	Proto   uint8
-	Payload []byte
+	Proto   uint8  // protocol, or next header in IPv6
+	Payload []byte // from the transport header on, taken as it is
 }
 
 // Bytes is the frame.

@@ -21,7 +21,7 @@ func Summary(frame []byte) string {
 	return s.line()
 }
 
-// summary writes the line from the layers left.
+// summary writes the line, taking layer after layer off the front of those left.
 type summary struct {
 	frame  []byte
 	layers []layer

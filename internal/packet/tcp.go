@@ -41,16 +41,17 @@ func (f Flags) String() string {
 	return "[" + b.String() + "]"
 }
 
-// TCP is a frame with a TCP segment (RFC 9293).
+// TCP is a frame with a TCP segment (RFC 9293). Its data offset and checksum follow from
+// the rest; zero means zero in every field, a window of 0 too.
 type TCP struct {
 	Eth              Ether
 	IP               IP
 	SrcPort, DstPort uint16
-	Seq, Ack         uint32
+	Seq, Ack         uint32 // Ack counts only with the flag ACK
 	Flags            Flags
-	Window           uint16
+	Window           uint16 // as sent, not scaled
 	Urgent           uint16
-	Options          []byte // see MSS and the like; padded with zeros to a multiple of 4
+	Options          []byte // MSS and the like one after another; padded with zeros to a multiple of 4
 	Payload          []byte
 }
 

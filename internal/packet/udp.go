@@ -7,7 +7,7 @@ type UDP struct {
 	Eth              Ether
 	IP               IP
 	SrcPort, DstPort uint16
-	Unsummed         bool // send checksum 0, which means none in IPv4
+	Unsummed         bool // send checksum 0: none in IPv4, a fault in IPv6
 	Payload          []byte
 }
 

@@ -78,7 +78,8 @@ func (v *verifier) udp(l layer, segment []byte) {
 	v.check(l.name, segment[:size], 6, pseudo(v.src, v.dst, ProtoUDP, size))
 }
 
-// check checks the checksum at an even offset of b.
+// check checks the checksum at an even offset of b, sum being what else it covers. It is
+// judged as a receiver does, by adding up everything, since 0 has two spellings.
 func (v *verifier) check(name string, b []byte, at int, sum uint32) {
 	rest := Sum(b[at+2:], Sum(b[:at], sum))
 	if have := Word(b, at); Fold(rest+uint32(have)) != 0 {
