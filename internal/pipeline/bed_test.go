@@ -22,7 +22,7 @@ type bed interface {
 	Install(of.Program) // keeps what is tracked, forgets what is learned
 	Receive(port string, frames ...[]byte)
 	Outputs() []sent        // since the last call
-	Drops() map[rule]int    // frames that flows without actions have taken since Install
+	Drops() map[level]int   // frames that flows without actions have taken, by level, since Install
 	Learned(of.TableID) int // flows that were learned into a table
 	Connections() int       // that are tracked
 }
@@ -34,12 +34,6 @@ type sent struct {
 }
 
 func (s sent) String() string { return fmt.Sprintf("%s: %x", s.port, s.frame) }
-
-// A rule is a table and a priority.
-type rule struct {
-	table    of.TableID
-	priority uint16
-}
 
 // beds are what behaviour is tested on.
 var beds = []struct {
@@ -93,7 +87,7 @@ func (o *ovs) Outputs() []sent {
 var counted = regexp.MustCompile(`(?:table_id=(\d+), )?duration=\S+, n_packets=(\d+), n_bytes=\d+, (?:\S+, )*priority=(\d+),.*actions=(.*)`)
 
 // flows yields table, priority, packets and actions of each flow.
-func (o *ovs) flows(yield func(rule, int, string)) {
+func (o *ovs) flows(yield func(level, int, string)) {
 	o.tb.Helper()
 	text, err := o.sw.Appctl(o.ctx, "bridge/dump-flows", dummy.Local)
 	require.NoError(o.tb, err)
@@ -105,13 +99,13 @@ func (o *ovs) flows(yield func(rule, int, string)) {
 		table, _ := strconv.Atoi("0" + f[1])
 		packets, _ := strconv.Atoi(f[2])
 		priority, _ := strconv.Atoi(f[3])
-		yield(rule{of.TableID(table), uint16(priority)}, packets, f[4])
+		yield(level{of.TableID(table), uint16(priority)}, packets, f[4])
 	}
 }
 
-func (o *ovs) Drops() map[rule]int {
-	drops := map[rule]int{}
-	o.flows(func(r rule, packets int, actions string) {
+func (o *ovs) Drops() map[level]int {
+	drops := map[level]int{}
+	o.flows(func(r level, packets int, actions string) {
 		if actions == "drop" && packets > 0 && r.table < 254 {
 			drops[r] += packets
 		}
@@ -214,5 +208,5 @@ func (w *world) expectDrop(table of.TableID, priority uint16, from party, frame 
 			delete(drops, r)
 		}
 	}
-	require.Equal(w.t, map[rule]int{{table, priority}: 1}, drops)
+	require.Equal(w.t, map[level]int{{table, priority}: 1}, drops)
 }

@@ -147,7 +147,7 @@ func sourceCheck(t *testing.T, w *world) {
 	uplink.ip = netip.MustParseAddr("10.30.0.77")
 	require.Empty(t, w.send(uplink, uplink.tcp(40000, privateVIP, packet.SYN, 1, 0).Bytes()))
 	drops := w.Drops()
-	require.Equal(t, map[rule]int{{tableSource, 148}: 5, {tableSource, sourceMartian}: 8, {tableSource, 0}: 2}, drops)
+	require.Equal(t, map[level]int{{tableSource, 148}: 5, {tableSource, sourceMartian}: 8, {tableSource, 0}: 2}, drops)
 	require.Zero(t, w.Connections())
 	require.Zero(t, w.Learned(tableAdjacency))
 }
