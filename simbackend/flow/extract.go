@@ -53,52 +53,54 @@ func (l *Layout) L4Len() int {
 // and connection state become 0. It reports false, and k holds only in_port, for a frame
 // shorter than an Ethernet header, which no port delivers.
 func Extract(frame []byte, inPort uint16, k *Key) (Layout, bool) {
-	*k = Key{}
-	k[wordL2] = uint64(inPort) << shiftInPort
-	return extract(frame, k)
+	*(*[firstHeader]uint64)(k[:]) = [firstHeader]uint64{}
+	return extract(frame, k, uint64(inPort)<<shiftInPort)
 }
 
 // Refresh reads the header fields of a frame into k and leaves the rest of k alone: in_port,
 // registers, metadata, connection state. It is what a recirculated frame goes through.
 func Refresh(frame []byte, k *Key) (Layout, bool) {
-	port := k[wordL2] & (0xffff << shiftInPort)
-	*(*[Words - firstHeader]uint64)(k[firstHeader:]) = [Words - firstHeader]uint64{}
-	k[wordL2] = port
-	return extract(frame, k)
+	return extract(frame, k, k[wordL2]&(0xffff<<shiftInPort))
 }
 
-// extract fills the header words of k, which are 0 but for in_port.
-func extract(frame []byte, k *Key) (Layout, bool) {
+// extract fills the header words of k. l2 is the first of them, with in_port and nothing else yet:
+// words that many headers share travel by value, so that each is stored once.
+func extract(frame []byte, k *Key, l2 uint64) (Layout, bool) {
+	*(*[Words - firstHeader]uint64)(k[firstHeader:]) = [Words - firstHeader]uint64{}
+	k[wordL2] = l2
 	l := Layout{Len: len(frame), L4: absent}
 	if len(frame) < ethLen {
 		return l, false
 	}
 	k[wordDst] = binary.BigEndian.Uint64(frame) >> 16
 	k[wordSrc] = binary.BigEndian.Uint64(frame[4:]) & (1<<48 - 1)
-	at := 12
+	at := ethLen
 	ethType := binary.BigEndian.Uint16(frame[12:])
 	if isTPID(ethType) && len(frame) >= ethLen+vlanLen {
-		k[wordL2] |= uint64(binary.BigEndian.Uint16(frame[14:])|of.VLANPresent) << shiftTCI
+		l2 |= uint64(binary.BigEndian.Uint16(frame[14:])|of.VLANPresent) << shiftTCI
 		k[wordTags] = uint64(ethType) << shiftOuterTPID
-		at = 12 + vlanLen
-		ethType = binary.BigEndian.Uint16(frame[at:])
+		at += vlanLen
+		ethType = binary.BigEndian.Uint16(frame[16:])
 	}
-	at += 2
 	if ethType < ethTypeMin {
 		ethType, at = snapType(frame, at)
 	}
-	k[wordL2] |= uint64(ethType) << shiftType
+	l2 |= uint64(ethType) << shiftType
 	l.L3 = uint16(at)
-	switch ethType {
+	switch b := frame[at:]; ethType {
 	case of.EthTypeIPv4:
-		extractIPv4(frame[at:], k, &l)
+		l2, l.L4, l.Pad = extractIPv4(b, k, l2)
 	case of.EthTypeIPv6:
-		extractIPv6(frame[at:], k, &l)
+		l2, l.L4, l.Pad = extractIPv6(b, k, l2)
 	case of.EthTypeARP, of.EthTypeRARP:
-		extractARP(frame[at:], k)
+		l2 = extractARP(b, k, l2)
 	case ethTypeMPLS, ethTypeMPLSm:
-		extractMPLS(frame[at:], k)
+		extractMPLS(b, k)
 	}
+	if l.L4 != absent {
+		l.L4 += l.L3
+	}
+	k[wordL2] = l2
 	return l, true
 }
 
@@ -119,64 +121,67 @@ func snapType(frame []byte, at int) (ethType uint16, next int) {
 }
 
 // extractIPv4 reads an IPv4 header and what it carries. Neither version nor checksum is looked at,
-// but the lengths must agree.
-func extractIPv4(b []byte, k *Key, l *Layout) {
+// but the lengths must agree. It returns l2 with protocol and fragment, the header's length and that
+// of the padding.
+func extractIPv4(b []byte, k *Key, l2 uint64) (_ uint64, l4, pad uint16) {
 	if len(b) < ipv4Len {
-		return
+		return l2, absent, 0
 	}
 	headerLen := int(b[0]&0x0f) * 4
 	total := int(binary.BigEndian.Uint16(b[2:]))
-	if headerLen < ipv4Len || headerLen > len(b) || total > len(b) || headerLen > total || len(b)-total > 0xffff {
-		return
+	if headerLen < ipv4Len || headerLen > total || total > len(b) || len(b)-total > 0xffff {
+		return l2, absent, 0
 	}
-	l.Pad = uint16(len(b) - total)
-	l.L4 = l.L3 + uint16(headerLen)
 	k[wordIPv4] = binary.BigEndian.Uint64(b[12:])
-	k[wordL4] = uint64(b[1])<<shiftTOS | uint64(b[8])<<shiftTTL
-	k[wordL2] |= uint64(b[9]) << shiftProto
-	if off := binary.BigEndian.Uint16(b[6:]); off&0x3fff != 0 {
-		if off&0x1fff != 0 {
-			k[wordL2] |= of.FragLater
-			return
-		}
-		k[wordL2] |= of.FragFirst
+	l2 |= uint64(b[9]) << shiftProto
+	word := uint64(b[1])<<shiftTOS | uint64(b[8])<<shiftTTL
+	switch where := binary.BigEndian.Uint16(b[6:]); {
+	case where&0x1fff != 0:
+		l2 |= of.FragLater
+	case where&0x2000 != 0:
+		l2 |= of.FragFirst
+		fallthrough
+	default:
+		word |= extractL4(b[headerLen:total], b[9], k)
 	}
-	extractL4(b[headerLen:total], b[9], k)
+	k[wordL4] = word
+	return l2, uint16(headerLen), uint16(len(b) - total)
 }
 
-// extractL4 reads the transport header that starts b, the rest of the IP packet.
-func extractL4(b []byte, proto uint8, k *Key) {
+// extractL4 reads the transport header that starts b, the rest of the IP packet. It returns what
+// goes into the word of the transport fields.
+func extractL4(b []byte, proto uint8, k *Key) uint64 {
 	switch proto {
 	case of.ProtoTCP:
 		if len(b) < tcpLen {
-			return
+			return 0
 		}
 		if n := int(b[12]>>4) * 4; n >= tcpLen && n <= len(b) {
-			k[wordL4] |= ports(b) | uint64(binary.BigEndian.Uint16(b[12:])&0x0fff)
+			return ports(b) | uint64(binary.BigEndian.Uint16(b[12:])&0x0fff)
 		}
 	case of.ProtoUDP:
 		if len(b) >= udpLen {
-			k[wordL4] |= ports(b)
+			return ports(b)
 		}
 	case of.ProtoSCTP:
 		if len(b) >= sctpLen {
-			k[wordL4] |= ports(b)
+			return ports(b)
 		}
 	case of.ProtoICMP:
 		if len(b) >= icmpLen {
-			k[wordL4] |= typeAndCode(b)
+			return typeAndCode(b)
 		}
 	case protoIGMP:
 		if len(b) >= icmpLen {
-			k[wordL4] |= typeAndCode(b)
 			k[wordLabel] |= uint64(binary.BigEndian.Uint32(b[4:]))
+			return typeAndCode(b)
 		}
 	case of.ProtoICMPv6:
 		if len(b) >= icmpLen {
-			k[wordL4] |= typeAndCode(b)
-			extractND(b, k)
+			return typeAndCode(b) | extractND(b, k)
 		}
 	}
+	return 0
 }
 
 func ports(b []byte) uint64 { return uint64(binary.BigEndian.Uint32(b)) << shiftTpDst }
@@ -184,18 +189,19 @@ func ports(b []byte) uint64 { return uint64(binary.BigEndian.Uint32(b)) << shift
 func typeAndCode(b []byte) uint64 { return uint64(b[0])<<shiftTpSrc | uint64(b[1])<<shiftTpDst }
 
 // extractARP reads an ARP or RARP message about IPv4 over Ethernet. Any other has no fields. An
-// opcode above 255 reads as 0.
-func extractARP(b []byte, k *Key) {
+// opcode above 255 reads as 0. It returns l2 with the opcode.
+func extractARP(b []byte, k *Key, l2 uint64) uint64 {
 	const ethernetIPv4 = 0x0001_0800_06_04 // hardware and protocol types, address lengths
 	if len(b) < arpLen || binary.BigEndian.Uint64(b)>>16 != ethernetIPv4 {
-		return
-	}
-	if op := binary.BigEndian.Uint16(b[6:]); op <= 0xff {
-		k[wordL2] |= uint64(op) << shiftProto
+		return l2
 	}
 	k[wordSHA] = binary.BigEndian.Uint64(b[8:]) >> 16
 	k[wordTHA] = binary.BigEndian.Uint64(b[16:]) & (1<<48 - 1)
 	k[wordIPv4] = uint64(binary.BigEndian.Uint32(b[14:]))<<32 | uint64(binary.BigEndian.Uint32(b[24:]))
+	if b[6] != 0 {
+		return l2
+	}
+	return l2 | uint64(b[7])<<shiftProto
 }
 
 // maxLabels is how many entries of an MPLS label stack a Key keeps, for printing only.

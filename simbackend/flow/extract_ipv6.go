@@ -7,31 +7,31 @@ import (
 )
 
 // extractIPv6 reads an IPv6 header and what it carries. The version is not looked at. If an
-// extension header runs over the end, only the addresses are known.
-func extractIPv6(b []byte, k *Key, l *Layout) {
+// extension header runs over the end, only the addresses are known. It returns as extractIPv4 does.
+func extractIPv6(b []byte, k *Key, l2 uint64) (_ uint64, l4, pad uint16) {
 	if len(b) < ipv6Len {
-		return
+		return l2, absent, 0
 	}
 	payload := int(binary.BigEndian.Uint16(b[4:]))
 	if ipv6Len+payload > len(b) || len(b)-ipv6Len-payload > 0xffff {
-		return
+		return l2, absent, 0
 	}
-	l.Pad = uint16(len(b) - ipv6Len - payload)
+	pad = uint16(len(b) - ipv6Len - payload)
 	for i := range 4 {
 		k[wordIPv6+i] = binary.BigEndian.Uint64(b[8+8*i:])
 	}
 	e := extensions{rest: b[ipv6Len : ipv6Len+payload], proto: b[6]}
 	if !e.skip() {
-		return
+		return l2, absent, pad
 	}
 	first := binary.BigEndian.Uint32(b)
-	l.L4 = l.L3 + uint16(ipv6Len+payload-len(e.rest))
 	k[wordLabel] = uint64(first&0xfffff) << 32
-	k[wordL4] = uint64(uint8(first>>20))<<shiftTOS | uint64(b[7])<<shiftTTL
-	k[wordL2] |= uint64(e.proto)<<shiftProto | uint64(e.frag)
+	word := uint64(uint8(first>>20))<<shiftTOS | uint64(b[7])<<shiftTTL
 	if e.frag&2 == 0 {
-		extractL4(e.rest, e.proto, k)
+		word |= extractL4(e.rest, e.proto, k)
 	}
+	k[wordL4] = word
+	return l2 | uint64(e.proto)<<shiftProto | uint64(e.frag), uint16(ipv6Len + payload - len(e.rest)), pad
 }
 
 // extensions walks the extension headers of an IPv6 packet (RFC 2460, 4).
@@ -91,42 +91,44 @@ const (
 )
 
 // extractND reads the target and the link-layer addresses of a neighbour solicitation or
-// advertisement that starts b; other ICMPv6 messages have none.
-func extractND(b []byte, k *Key) {
+// advertisement that starts b; other ICMPv6 messages have none. It returns the type of the first
+// address option, which OVS keeps where TCP has its flags.
+func extractND(b []byte, k *Key) uint64 {
 	if b[1] != 0 || b[0] != ndSolicit && b[0] != ndAdvertise {
-		return
+		return 0
 	}
 	k[wordLabel] |= uint64(binary.BigEndian.Uint32(b[4:]))
 	if len(b) < ndLen {
-		return
+		return 0
 	}
 	k[wordND] = binary.BigEndian.Uint64(b[8:])
 	k[wordND+1] = binary.BigEndian.Uint64(b[16:])
-	if !extractOptions(b[ndLen:], k) {
+	first, ok := extractOptions(b[ndLen:], k)
+	if !ok {
 		k[wordND], k[wordND+1], k[wordSHA], k[wordTHA] = 0, 0, 0, 0
 	}
+	return first
 }
 
 // extractOptions reads ND options. It reports false if one kind of address is there twice, in
 // which case the switch trusts none of them. It stops in silence at a malformed option.
-// The type of the first address option goes where TCP has its flags, as in OVS.
-func extractOptions(b []byte, k *Key) bool {
+func extractOptions(b []byte, k *Key) (first uint64, ok bool) {
 	for len(b) >= 8 {
 		n := int(b[1]) * 8
 		if n == 0 || n > len(b) {
-			return true
+			return first, true
 		}
 		if kind := b[0]; n == 8 && (kind == optSourceLL || kind == optTargetLL) {
 			mac := &k[wordSHA+int(kind)-optSourceLL]
 			if *mac != 0 {
-				return false
+				return first, false
 			}
 			*mac = binary.BigEndian.Uint64(b) & (1<<48 - 1)
-			if k[wordL4]&0xffff == 0 {
-				k[wordL4] |= uint64(kind)
+			if first == 0 {
+				first = uint64(kind)
 			}
 		}
 		b = b[n:]
 	}
-	return true
+	return first, true
 }

@@ -133,7 +133,7 @@ func NewStore(a of.SetField) Store {
 	case p.width == 128:
 		s.add(p.word, a.Value.Hi, a.Mask.Hi)
 		s.add(p.word+1, a.Value.Lo, a.Mask.Lo)
-	case a.Field == of.VLANTCI, a.Field == of.VLANVID, a.Field == of.VLANPCP:
+	case partOfTag(a.Field):
 		s.fixTag = true
 		value, mask := tagBits(a)
 		s.add(p.word, value<<shiftTCI, mask<<shiftTCI)

@@ -103,6 +103,7 @@ func TestSubfields(t *testing.T) {
 			k.SetSub(s, v)
 			require.Equal(t, v, k.GetSub(s), "%v[%d..%d]", f, s.Offset, int(s.Offset)+width-1)
 			require.Equal(t, before.AndNot(s.Mask()), k.Get(f).AndNot(s.Mask()))
+			sameByRef(t, s, k, randomValue(r).And(of.Ones(width)))
 		}
 	}
 }
@@ -175,5 +176,27 @@ func TestHidePorts(t *testing.T) {
 		}
 		k.ShowPorts(saved)
 		require.Equal(t, before, *k)
+	}
+}
+
+// sameByRef checks that a Ref does as GetSub and SetSub do.
+func sameByRef(t *testing.T, s of.Subfield, k Key, v of.Value) {
+	ref, other := NewRef(s), k
+	require.Equal(t, k.GetSub(s), ref.Get(&k))
+	k.SetSub(s, v)
+	ref.Set(&other, v)
+	require.Equal(t, k, other, "%v[%d..%d]", s.Field, s.Offset, s.Offset+s.Width-1)
+}
+
+func TestRefOfTag(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, f := range []of.Field{of.VLANTCI, of.VLANVID, of.VLANPCP} {
+		for range 100 {
+			width := 1 + r.IntN(f.Width())
+			s := of.Subfield{Field: f, Offset: uint8(r.IntN(f.Width() - width + 1)), Width: uint8(width)}
+			var k Key
+			k.Set(of.VLANTCI, randomValue(r).And(of.Ones(16)))
+			sameByRef(t, s, k, randomValue(r).And(of.Ones(width)))
+		}
 	}
 }

@@ -18,3 +18,10 @@ func (k *Key) MetadataHash() uint32 {
 	}
 	return uint32(h)
 }
+
+// Tags lists the VLAN tags, outermost first, each TPID<<16 | TCI as a Key has it: with the CFI bit
+// set.
+func (k *Key) Tags() []uint32 {
+	tags := []uint32{uint32(k.outerTag()), uint32(k.innerTag())}
+	return tags[:k.tagCount()]
+}

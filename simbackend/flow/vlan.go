@@ -4,6 +4,9 @@ import of "hpnn/datapath/openflow"
 
 const vidBits, pcpBits = 0x0fff, 0xe000
 
+// partOfTag reports whether writing a field may put a tag on the frame or take it off.
+func partOfTag(f of.Field) bool { return f == of.VLANTCI || f == of.VLANVID || f == of.VLANPCP }
+
 // tagBits is the part of the tag that a write to a VLAN field changes. vlan_vid and vlan_pcp
 // always say that a tag is there; vlan_tci says only what it says.
 func tagBits(a of.SetField) (value, mask uint64) {
