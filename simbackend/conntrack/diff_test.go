@@ -13,6 +13,9 @@ import (
 	"hpnn/testbed/dummy"
 )
 
+// diffVariable asks for a longer comparison.
+const diffVariable = "HPNN_CONNTRACK_DIFF"
+
 // TestAgainstOVS runs random conversations through the tracker and a real OVS. By
 // default a few fixed seeds; HPNN_CONNTRACK_DIFF=10m runs fresh ones for that long.
 func TestAgainstOVS(t *testing.T) {
@@ -22,7 +25,7 @@ func TestAgainstOVS(t *testing.T) {
 		t.Skip("no real switch to compare with: " + reason)
 	}
 	budget, first := 1500*time.Millisecond, uint64(1)
-	if text := os.Getenv("HPNN_CONNTRACK_DIFF"); text != "" {
+	if text := os.Getenv(diffVariable); text != "" {
 		var err error
 		budget, err = time.ParseDuration(text)
 		require.NoError(t, err)

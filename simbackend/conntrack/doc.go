@@ -17,15 +17,27 @@
 // matched against both and the match gives its direction.
 //
 // The table is pure: time is an argument (virtual time since the world's start), it
-// starts nothing and logs nothing, and it iterates in the order of insertion. What the
-// real tracker leaves to chance (the port after 128 failed tries, addresses chosen from
-// a range by a per-process hash) is refused by Request.Validate or documented where it
-// is decided.
+// starts nothing and logs nothing, and it iterates in the order of insertion.
 //
 // Entries that have expired are never found again, but until the next Expire they take
 // room, and a translated one still owns its reply tuple: as in ovs-vswitchd, whose
-// cleaner wakes every SweepInterval (and at each time/warp of a test).
+// cleaner wakes every SweepInterval (and at each time/warp of a test). So a client that
+// uses its port again right after a close gets another source port behind the
+// translation, and a late reply of an expired translated connection is invalid, not new.
 //
 // Not here: IPv6 (an IPv6 packet is inv|trk; a second key type would make room for it),
 // helpers (alg=), zone limits and timeout policies.
+//
+// Where OVS 3.1.0 leaves things to chance or breaks, the tracker is defined:
+//
+//   - Ranges of addresses or ports are spread by a random seed there, and commit with a
+//     bare nat loses an address: Request.Validate refuses both.
+//   - After 128 taken source ports OVS goes on from random ones; here, upwards.
+//   - An ICMP error through nat whose quote ends before the TCP checksum makes OVS write
+//     behind the packet; here the rest is translated.
+//   - Some packets end ovs-vswitchd; here they are counted by Table.Aborts.
+//   - A fragment let go after waiting in vain shows what OVS's memory held before as
+//     ct_zone, ct_mark and ct_label; here they are zero, unless an earlier ct() set them.
+//   - To TCP packets from or to port 21 OVS gives a checksum of 0 for one of 0xffff, which
+//     is as right; here it stays.
 package conntrack

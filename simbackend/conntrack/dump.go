@@ -32,7 +32,7 @@ func (t *Table) Conns(now time.Duration) iter.Seq[Conn] {
 func (c *conn) public(now int64) Conn {
 	return Conn{
 		Zone:    c.orig.zone,
-		Orig:    c.orig.tuple(),
+		Orig:    c.tuple,
 		Reply:   c.reply.tuple(),
 		TCP:     c.shownState(),
 		Mark:    c.mark,

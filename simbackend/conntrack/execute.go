@@ -257,7 +257,7 @@ func (m *Meta) write(zone uint16, c *conn, l *lookup) {
 	m.Zone = zone
 	switch {
 	case c != nil:
-		m.Mark, m.Label, m.Orig = c.mark, c.label, c.orig.tuple()
+		m.Mark, m.Label, m.Orig = c.mark, c.label, c.tuple
 	case l != nil:
 		m.Mark, m.Label, m.Orig = 0, Label{}, l.key.tuple()
 	default:

@@ -65,7 +65,7 @@ func (f *Filter) zoneMatches(c *conn) bool { return f.AnyZone || f.Zone == c.ori
 
 func (f *Filter) matches(c *conn) bool {
 	return (f.Proto == 0 || f.Proto == c.orig.proto) &&
-		f.Orig.partOf(c.orig.tuple(), f.Proto) && f.Reply.partOf(c.reply.tuple(), f.Proto)
+		f.Orig.partOf(c.tuple, f.Proto) && f.Reply.partOf(c.reply.tuple(), f.Proto)
 }
 
 // partOf tells whether t agrees with whole in every field that t gives.

@@ -39,7 +39,8 @@ func New(c Config) *Table {
 
 // conn is an entry.
 type conn struct {
-	orig, reply  key // as on the wire, before and behind the translation
+	orig, reply  key   // as on the wire, before and behind the translation
+	tuple        Tuple // orig as packets show it
 	nodes        [2]node
 	older, newer *conn
 	expires      int64 // ms
@@ -68,6 +69,7 @@ func (t *Table) add(c *conn) {
 	if t.index.full() {
 		t.grow()
 	}
+	c.tuple = c.orig.tuple()
 	c.nodes[0] = node{conn: c, hash: c.orig.hash()}
 	c.nodes[1] = node{conn: c, hash: c.reply.hash(), reply: true}
 	t.link(c)
