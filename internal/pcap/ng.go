@@ -49,9 +49,6 @@ func (n *ng) next(r *Reader) (Record, error) {
 		if err := n.leave(r); err != nil {
 			return Record{}, err
 		}
-		if len(r.in.peek(1)) == 0 {
-			return Record{}, r.end()
-		}
 		if err := n.enter(r); err != nil {
 			return Record{}, err
 		}
@@ -73,6 +70,9 @@ func (n *ng) next(r *Reader) (Record, error) {
 func (n *ng) enter(r *Reader) error {
 	b := block{at: r.in.offset()}
 	h := r.in.peek(12)
+	if len(h) == 0 {
+		return r.end()
+	}
 	if len(h) < 12 {
 		return r.short(b.at, "the shortest block", 12, len(h))
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -299,4 +300,36 @@ func TestNextAllocatesNothing(t *testing.T) {
 			}
 		}), name)
 	}
+}
+
+// endless repeats a record.
+type endless struct {
+	record []byte
+	at     int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.record[e.at:])
+	e.at = (e.at + n) % len(e.record)
+	return n, nil
+}
+
+// A file of any size costs the same memory.
+func TestMemoryIsConstant(t *testing.T) {
+	const size = 64 << 20
+	header := newClassic(binary.LittleEndian, nano, 1)
+	record := newClassic(binary.LittleEndian, nano, 1).frame(1, 2, strings.Repeat("d", 1500), 1500).out[24:]
+	src := io.MultiReader(bytes.NewReader(header.out), io.LimitReader(&endless{record: record}, size))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := pcap.NewReader(src, "mem")
+	require.NoError(t, err)
+	frames := 0
+	for err == nil {
+		_, err = r.Next()
+		frames++
+	}
+	runtime.ReadMemStats(&after)
+	require.Greater(t, frames, 40_000)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
 }
