@@ -64,7 +64,8 @@ type InvalidError struct {
 	Problem string
 	Remedy  string // "" if there is nothing to suggest
 
-	field Field // of the condition at fault; FieldNone for an action
+	field  Field // of the condition at fault; FieldNone for an action
+	prereq bool  // an action lacks its prerequisite
 }
 
 // Error is, for example, `"tp_dst=80": needs tcp: add tcp`.

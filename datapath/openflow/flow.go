@@ -2,7 +2,6 @@ package openflow
 
 import (
 	"cmp"
-	"reflect"
 	"time"
 )
 
@@ -56,26 +55,6 @@ func (k Key) Compare(o Key) int {
 	return k.Match.Compare(o.Match)
 }
 
-// Equal reports whether two flows are the same in every respect.
-func (f Flow) Equal(o Flow) bool {
-	return f.Key().Compare(o.Key()) == 0 && f.Cookie == o.Cookie && f.IdleTimeout == o.IdleTimeout &&
-		f.HardTimeout == o.HardTimeout && f.Importance == o.Importance && f.Flags == o.Flags &&
-		EqualActions(f.Actions, o.Actions)
-}
-
-// EqualActions reports whether two action lists are the same.
-func EqualActions(a, b []Action) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !reflect.DeepEqual(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // Stats are a flow's counters and ages as a dump shows them.
 type Stats struct {
 	Packets  uint64
@@ -103,14 +82,16 @@ const (
 	DeleteStrict
 )
 
-// FlowMod is a change to a switch's flow tables.
+// FlowMod is a change to a switch's flow tables, with the meaning it has in an OVS bundle:
+// an Add replaces a flow with the same key and keeps its counters; a Modify replaces actions
+// only, keeps counters, cookie and timeouts, and adds nothing if it selects nothing.
 type FlowMod struct {
 	Command Command
 	Flow    Flow
 	// OutPort, in a delete, restricts it to flows that output there; 0: any.
 	OutPort PortNo
 	// CookieMask, in a modify or delete, restricts it to flows whose cookie equals
-	// Flow.Cookie under the mask; 0: any. A modify with mask 0 sets the cookie.
+	// Flow.Cookie under the mask; 0: any.
 	CookieMask uint64
 }
 

@@ -67,23 +67,29 @@ func split(first Field, n int, v, mask Value, yield func(Term) bool) {
 	}
 }
 
-// merge adds t to terms, which it may change.
+// merge adds t to terms, which it may change, in canonical form.
 func merge(terms []Term, t Term) []Term {
 	if t = t.canonical(); t.Mask.IsZero() {
 		return terms
 	}
+	terms, i := place(terms, t)
+	terms[i] = terms[i].canonical()
+	return terms
+}
+
+// place adds t to terms, which it may change, and says where it is.
+func place(terms []Term, t Term) ([]Term, int) {
 	i := len(terms)
 	for i > 0 && terms[i-1].Field >= t.Field {
 		i--
 	}
 	if i == len(terms) || terms[i].Field != t.Field {
-		return slices.Insert(terms, i, t)
+		return slices.Insert(terms, i, t), i
 	}
 	old := terms[i]
-	t.Value = t.Value.Or(old.Value.AndNot(t.Mask))
-	t.Mask = t.Mask.Or(old.Mask)
-	terms[i] = t.canonical()
-	return terms
+	terms[i].Value = t.Value.Or(old.Value.AndNot(t.Mask))
+	terms[i].Mask = t.Mask.Or(old.Mask)
+	return terms, i
 }
 
 // canonical gives one form to conditions that OVS keeps as one: it knows eight bits of

@@ -37,6 +37,10 @@ func (t text) signedFlags(names []bitName) (v, mask Value, err error) {
 		if end == 0 {
 			end = len(rest.s)
 		}
+		if rest.to(end).s == "-[Unknown]" { // OVS prints bits without a name so
+			rest = rest.from(end)
+			continue
+		}
 		bit, err := rest.slice(1, end).flagBit(names)
 		if err != nil {
 			return v, mask, err

@@ -13,7 +13,9 @@ func ParseFlow(line string, opts ...Option) (Flow, error) {
 	return e.Flow, err
 }
 
-// ParseFlowEntry reads a line of "ovs-ofctl dump-flows". Every fault is a *SyntaxError.
+// ParseFlowEntry reads a line of "ovs-ofctl dump-flows". Since a switch took the flow, its
+// actions may lack prerequisites, as OpenFlow 1.0 allows; Flow.Validate finds them. Every fault
+// is a *SyntaxError.
 func ParseFlowEntry(line string, opts ...Option) (FlowEntry, error) {
 	o := newOptions(opts)
 	o.dump = true
@@ -52,7 +54,9 @@ func (p *flowParser) parse(t text) error {
 	if err := p.checkLine(t, actions, found); err != nil || !found {
 		return err
 	}
-	p.mod.Flow.Actions, err = parseActions(actions, p.o, newChecker(p.mod.Flow.Match, int(p.mod.Flow.Table)))
+	c := newChecker(p.mod.Flow.Match, int(p.mod.Flow.Table))
+	c.trust = p.o.dump
+	p.mod.Flow.Actions, err = parseActions(actions, p.o, c)
 	return err
 }
 

@@ -8,18 +8,31 @@ import (
 
 // Program is a set of flows with distinct keys, in canonical order: by table, higher priority
 // first, then match. A Program is immutable.
-type Program struct{ flows []Flow }
+type Program struct {
+	flows  []Flow
+	learns map[learnTarget][]learnTemplate // what its flows can learn
+}
 
 // NewProgram makes a Program. Two flows with one key are an error.
 func NewProgram(flows ...Flow) (Program, error) {
 	sorted := slices.Clone(flows)
-	slices.SortStableFunc(sorted, func(a, b Flow) int { return a.Key().Compare(b.Key()) })
+	if !slices.IsSortedFunc(sorted, compareFlows) {
+		slices.SortStableFunc(sorted, compareFlows)
+	}
 	for i := range sorted {
-		if i > 0 && sorted[i-1].Key().Compare(sorted[i].Key()) == 0 {
+		if i > 0 && compareFlows(sorted[i-1], sorted[i]) == 0 {
 			return Program{}, fmt.Errorf("make program: two flows have the same table, priority and match: %v", sorted[i])
 		}
 	}
-	return Program{sorted}, nil
+	return Program{sorted, collectLearns(sorted)}, nil
+}
+
+// compareFlows orders flows by key.
+func compareFlows(a, b Flow) int { return a.Key().Compare(b.Key()) }
+
+// search finds the flow with key k, or its place, in sorted flows.
+func search(sorted []Flow, k Key) (int, bool) {
+	return slices.BinarySearchFunc(sorted, k, func(f Flow, k Key) int { return f.Key().Compare(k) })
 }
 
 // Len is the number of flows.
@@ -30,7 +43,7 @@ func (p Program) All() iter.Seq[Flow] { return slices.Values(p.flows) }
 
 // Get returns the flow with key k.
 func (p Program) Get(k Key) (Flow, bool) {
-	i, ok := slices.BinarySearchFunc(p.flows, k, func(f Flow, k Key) int { return f.Key().Compare(k) })
+	i, ok := search(p.flows, k)
 	if !ok {
 		return Flow{}, false
 	}

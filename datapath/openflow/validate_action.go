@@ -35,6 +35,7 @@ type checker struct {
 	table  int // -1: none, the actions are no flow's
 	scope  scope
 	tagged [2]bool // whether the outer and the inner tag are known to be there
+	trust  bool    // prerequisites may be missing: a switch took the actions
 	last   instruction
 	conj   bool // a Conjunction was seen
 	other  bool // something that a Conjunction does not go with was seen
@@ -46,7 +47,7 @@ func newChecker(m Match, table int) *checker {
 
 // nested is a checker for the actions inside an action.
 func (c *checker) nested(s scope) *checker {
-	return &checker{match: c.match, table: c.table, scope: s, tagged: c.tagged, last: insMeter}
+	return &checker{match: c.match, table: c.table, scope: s, tagged: c.tagged, trust: c.trust}
 }
 
 // invalid is what is wrong with an action and what to do about it.
@@ -54,8 +55,21 @@ func invalid(a fmt.Stringer, problem, remedy string) error {
 	return &InvalidError{Token: a.String(), Problem: problem, Remedy: remedy}
 }
 
+// lacks is a prerequisite that an action misses. OpenFlow 1.0 lets flows have such actions.
+func lacks(a fmt.Stringer, problem, remedy string) error {
+	return &InvalidError{Token: a.String(), Problem: problem, Remedy: remedy, prereq: true}
+}
+
 // check says, as an *InvalidError, why a cannot follow the actions before it.
 func (c *checker) check(a Action) error {
+	err := c.checkAll(a)
+	if c.trust && err != nil && err.(*InvalidError).prereq {
+		return nil
+	}
+	return err
+}
+
+func (c *checker) checkAll(a Action) error {
 	if err := c.checkPlace(a); err != nil {
 		return err
 	}
@@ -210,11 +224,11 @@ func (c *checker) checkSimple(a Action) error {
 		}
 	case DecTTL:
 		if !c.match.isIP() {
-			return invalid(a, "needs ip or ipv6", "add ip or ipv6 to the match")
+			return lacks(a, "needs ip or ipv6", "add ip or ipv6 to the match")
 		}
 	case FinTimeout:
 		if !c.match.isIP() || !c.match.isExactly(IPProto, ProtoTCP) {
-			return invalid(a, "needs tcp", "add tcp or tcp6 to the match")
+			return lacks(a, "needs tcp", "add tcp or tcp6 to the match")
 		}
 	case WriteMetadata:
 		if a.Mask == 0 || a.Value&^a.Mask != 0 {
@@ -317,7 +331,7 @@ func (c *checker) checkVLAN(a Action) error {
 		c.tagged = [2]bool{true, c.tagged[0]}
 	case PopVLAN:
 		if !c.tagged[0] {
-			return invalid(a, "needs a VLAN tag", "add dl_vlan=VID or vlan_tci=0x1000/0x1000 to the match")
+			return lacks(a, "needs a VLAN tag", "add dl_vlan=VID or vlan_tci=0x1000/0x1000 to the match")
 		}
 		c.tagged = [2]bool{c.tagged[1], false}
 	}

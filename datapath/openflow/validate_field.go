@@ -19,7 +19,7 @@ func (c *checker) checkPrereq(a fmt.Stringer, f Field) error {
 	if p == prereqVLAN && c.tagged[0] || p != prereqVLAN && p.met(c.match) {
 		return nil
 	}
-	return invalid(a, fmt.Sprintf("%v %s", f, prereqNeeds[p].problem), prereqNeeds[p].remedy+" to the match")
+	return lacks(a, fmt.Sprintf("%v %s", f, prereqNeeds[p].problem), prereqNeeds[p].remedy+" to the match")
 }
 
 // checkSource checks a subfield that is read.
@@ -72,7 +72,7 @@ func (c *checker) checkSetField(a SetField) error {
 		return err
 	}
 	if a.Field == VLANVID && !c.tagged[0] {
-		return invalid(a, "vlan_vid needs a VLAN tag", "push one with push_vlan:0x8100, or write mod_vlan_vid")
+		return lacks(a, "vlan_vid needs a VLAN tag", "push one with push_vlan:0x8100, or write mod_vlan_vid")
 	}
 	if err := c.checkPrereq(a, a.Field); err != nil {
 		return err
