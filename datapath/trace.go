@@ -28,6 +28,8 @@ type Pass struct {
 	FinalFlow string `json:"final_flow"`
 	// Datapath is the list of datapath actions, "drop" if there are none.
 	Datapath string `json:"datapath_actions"`
+	// Failure is why the switch gave the frame up, such as "Recursion too deep"; usually empty.
+	Failure string `json:"failure,omitempty"`
 	// Nodes are the steps, in order.
 	Nodes []Node `json:"steps"`
 }

@@ -32,6 +32,9 @@ func (p Pass) write(w *strings.Builder) {
 	}
 	writeNodes(w, p.Nodes, 0)
 	fmt.Fprintf(w, "\nFinal flow: %s\nDatapath actions: %s\n", p.FinalFlow, p.Datapath)
+	if p.Failure != "" {
+		fmt.Fprintf(w, "Translation failed (%s), packet is dropped.\n", p.Failure)
+	}
 }
 
 // indent is how far a level is indented, blanks.

@@ -8,13 +8,20 @@ import (
 
 // actionSet is OpenFlow's action set: at most one action of a kind, executed in an order of
 // its own when the pass ends (OpenFlow 1.5, 5.6).
-type actionSet struct{ list []openflow.Action }
+type actionSet struct {
+	list    []openflow.Action
+	written bool // at any time in this pass
+}
 
+func (s *actionSet) reset()      { s.list, s.written = s.list[:0], false }
 func (s *actionSet) clear()      { s.list = s.list[:0] }
 func (s *actionSet) empty() bool { return len(s.list) == 0 }
 
 // write merges actions in.
-func (s *actionSet) write(c *code) { s.list = append(s.list, c.actions...) }
+func (s *actionSet) write(c *code) {
+	s.list = append(s.list, c.actions...)
+	s.written = true
+}
 
 // String is the actions in the order in which they would be executed.
 func (s *actionSet) String() string {
@@ -74,14 +81,17 @@ func (s *actionSet) ordered() []openflow.Action {
 	return out
 }
 
-// runSet executes the action set.
+// runSet executes the action set, unless an exit has dropped it.
 func (p *pass) runSet() {
 	if p.trace != nil {
 		p.trace.actionSet()
 	}
+	if p.exited {
+		return
+	}
 	c, err := compile(p.set.ordered())
 	if err != nil {
-		p.fail(err)
+		p.fail(err, err.Error())
 		return
 	}
 	p.run(&c, openflow.CurrentTable)

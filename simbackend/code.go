@@ -12,6 +12,16 @@ type code struct {
 	actions []openflow.Action
 }
 
+// reversible reports whether rewriting the frame again undoes all that the actions do to it.
+func (c *code) reversible() bool {
+	for i := range c.ops {
+		if o := &c.ops[i]; o.code == opCT || o.code == opClone && !o.more.nested.reversible() {
+			return false
+		}
+	}
+	return true
+}
+
 // opcode says what an op does.
 type opcode uint8
 

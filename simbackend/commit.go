@@ -168,7 +168,7 @@ func (s *Switch) selected(m openflow.FlowMod) []*rule {
 			continue
 		}
 		for r := range s.tables[id].all {
-			if selects(m, r.flow) {
+			if m.Selects(r.flow) {
 				found = append(found, r)
 			}
 		}
@@ -184,7 +184,7 @@ func (s *Switch) selectedStrict(m openflow.FlowMod) []*rule {
 		if m.Flow.Table != openflow.CurrentTable && int(m.Flow.Table) != id {
 			continue
 		}
-		if r := s.tables[id].exact(&value, &mask, m.Flow.Priority); r != nil && selects(m, r.flow) {
+		if r := s.tables[id].exact(&value, &mask, m.Flow.Priority); r != nil && m.Selects(r.flow) {
 			found = append(found, r)
 		}
 	}

@@ -1,14 +1,10 @@
 package simbackend
 
 import (
-	"errors"
-
 	"hpnn/datapath/openflow"
 	"hpnn/simbackend/conntrack"
 	"hpnn/simbackend/flow"
 )
-
-var errStackEmpty = errors.New("attempting to pop from an empty stack. On exit, stack depth is not zero")
 
 // step is one datapath action. A pass composes steps; execute carries them out.
 type step struct {
@@ -115,7 +111,7 @@ func (p *pass) controller(id, maxLen uint16, reason openflow.PacketInReason) {
 // frame itself continues here, untracked.
 func (p *pass) ct(c *ctCode) {
 	if c.recirc && !p.set.empty() {
-		p.fail(errPendingSet)
+		p.fail(errPendingSet, errPendingSet.Error())
 		return
 	}
 	p.commit()

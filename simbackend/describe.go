@@ -2,6 +2,7 @@ package simbackend
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hpnn/datapath/openflow"
@@ -40,6 +41,12 @@ func describe(steps []step, keys []flow.Key, base *flow.Key) string {
 type header struct {
 	name   string
 	fields []member
+	whole  bool // all fields are written if one is
+}
+
+// differs reports whether any field of the header does.
+func (h header) differs(from, to *flow.Key) bool {
+	return slices.ContainsFunc(h.fields, func(m member) bool { return from.Get(m.field) != to.Get(m.field) })
 }
 
 // member is a field of a header and its name there.
@@ -50,14 +57,14 @@ type member struct {
 
 // headers in the order in which OVS rewrites them.
 var headers = []header{
-	{"eth", []member{{"src", openflow.EthSrc}, {"dst", openflow.EthDst}}},
-	{"ipv4", []member{{"src", openflow.IPSrc}, {"dst", openflow.IPDst}, {"dscp", openflow.IPDSCP}, {"ecn", openflow.IPECN}, {"ttl", openflow.IPTTL}}},
-	{"ipv6", []member{{"src", openflow.IPv6Src}, {"dst", openflow.IPv6Dst}, {"label", openflow.IPv6Label}}},
-	{"arp", []member{{"sip", openflow.ARPSpa}, {"tip", openflow.ARPTpa}, {"op", openflow.ARPOp}, {"sha", openflow.ARPSha}, {"tha", openflow.ARPTha}}},
-	{"icmp", []member{{"type", openflow.ICMPType}, {"code", openflow.ICMPCode}}},
-	{"tcp", []member{{"src", openflow.TCPSrc}, {"dst", openflow.TCPDst}}},
-	{"udp", []member{{"src", openflow.UDPSrc}, {"dst", openflow.UDPDst}}},
-	{"sctp", []member{{"src", openflow.SCTPSrc}, {"dst", openflow.SCTPDst}}},
+	{"eth", []member{{"src", openflow.EthSrc}, {"dst", openflow.EthDst}}, false},
+	{"ipv4", []member{{"src", openflow.IPSrc}, {"dst", openflow.IPDst}, {"tos", openflow.IPDSCP}, {"ttl", openflow.IPTTL}}, false},
+	{"ipv6", []member{{"src", openflow.IPv6Src}, {"dst", openflow.IPv6Dst}, {"label", openflow.IPv6Label}}, false},
+	{"arp", []member{{"sip", openflow.ARPSpa}, {"tip", openflow.ARPTpa}, {"op", openflow.ARPOp}, {"sha", openflow.ARPSha}, {"tha", openflow.ARPTha}}, false},
+	{"icmp", []member{{"type", openflow.ICMPType}, {"code", openflow.ICMPCode}}, true},
+	{"tcp", []member{{"src", openflow.TCPSrc}, {"dst", openflow.TCPDst}}, false},
+	{"udp", []member{{"src", openflow.UDPSrc}, {"dst", openflow.UDPDst}}, false},
+	{"sctp", []member{{"src", openflow.SCTPSrc}, {"dst", openflow.SCTPDst}}, false},
 }
 
 // describeSet tells which headers differ between two keys.
@@ -66,7 +73,11 @@ func describeSet(from, to *flow.Key) []string {
 	for _, h := range headers {
 		var changed []string
 		for _, m := range h.fields {
-			if v := to.Get(m.field); flow.Present(to, m.field) && v != from.Get(m.field) {
+			switch v := to.Get(m.field); {
+			case !flow.Present(to, m.field):
+			case m.field == openflow.IPDSCP:
+				changed = append(changed, describeTOS(from, to)...)
+			case v != from.Get(m.field), h.whole && h.differs(from, to):
 				changed = append(changed, m.name+"="+m.field.Format(v))
 			}
 		}
@@ -74,17 +85,46 @@ func describeSet(from, to *flow.Key) []string {
 			sets = append(sets, fmt.Sprintf("set(%s(%s))", h.name, strings.Join(changed, ",")))
 		}
 	}
-	if tci := to.Get(openflow.VLANTCI).Lo; tci != from.Get(openflow.VLANTCI).Lo {
-		sets = append(sets, describeTag(tci))
-	}
-	return sets
+	return append(sets, describeTags(from.Tags(), to.Tags())...)
 }
 
-func describeTag(tci uint64) string {
-	if tci&openflow.VLANPresent == 0 {
-		return "pop_vlan"
+// describeTOS tells which of the two fields of the TOS byte differ.
+func describeTOS(from, to *flow.Key) []string {
+	dscp, ecn := to.Get(openflow.IPDSCP), to.Get(openflow.IPECN)
+	mask := 0
+	if dscp != from.Get(openflow.IPDSCP) {
+		mask |= 0xfc
 	}
-	return fmt.Sprintf("push_vlan(vid=%d,pcp=%d)", tci&0xfff, tci>>13)
+	if ecn != from.Get(openflow.IPECN) {
+		mask |= 0x03
+	}
+	switch tos := int(dscp.Lo<<2|ecn.Lo) & mask; mask {
+	case 0:
+		return nil
+	case 0xff:
+		return []string{fmt.Sprintf("tos=%#x", tos)}
+	default:
+		return []string{fmt.Sprintf("tos=%#x/%#x", tos, mask)}
+	}
+}
+
+// describeTags tells how tags become others: those in front of the common inner ones come off, and
+// the new ones go on.
+func describeTags(from, to []uint32) (steps []string) {
+	for len(from) > 0 && len(to) > 0 && from[len(from)-1] == to[len(to)-1] {
+		from, to = from[:len(from)-1], to[:len(to)-1]
+	}
+	for range from {
+		steps = append(steps, "pop_vlan")
+	}
+	for _, tag := range slices.Backward(to) {
+		tpid := ""
+		if tag>>16 != openflow.EthTypeVLAN {
+			tpid = fmt.Sprintf("tpid=%#x,", tag>>16)
+		}
+		steps = append(steps, fmt.Sprintf("push_vlan(%svid=%d,pcp=%d)", tpid, tag&0xfff, tag>>13&7))
+	}
+	return steps
 }
 
 func describeCT(st *step) string {

@@ -30,7 +30,9 @@ func (s *Switch) walk(f *frame, table openflow.TableID, stack []openflow.Value, 
 		p.translate(table)
 		p.trace.end(p, at)
 	}
-	s.settle(p.learned)
+	if !s.preview {
+		s.settle(p.learned)
+	}
 	s.verdict.Table, s.verdict.Err = p.last.table, p.err
 	s.verdict.rule = p.last.rule
 	s.execute(f, p, p.steps, level)

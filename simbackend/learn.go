@@ -127,12 +127,11 @@ func at[A openflow.Action](r *rule, n int) (a A, ok bool) {
 // p.learned, for the pass that learns a flow does not see it. It reports whether the limit
 // allowed it.
 func (p *pass) learn(c *learnCode) bool {
-	if p.preview {
-		return true
-	}
 	value := c.key(&p.key)
 	r := p.sw.tables[c.action.Table].exact(&value, &c.mask, c.action.Priority)
 	switch {
+	case p.preview && r != nil:
+		return true
 	case r != nil && c.agrees(r, &p.key):
 		r.modified = p.sw.now
 		p.sw.timed(r)

@@ -1,6 +1,8 @@
 package simbackend
 
 import (
+	"fmt"
+
 	"hpnn/datapath/openflow"
 	"hpnn/simbackend/flow"
 )
@@ -29,9 +31,7 @@ func (p *pass) step(o *op, table openflow.TableID) bool {
 		p.resubmit(o.table, table, p.key.InPort())
 		return false
 	case opSet:
-		if flow.Present(&p.key, o.store.Field()) {
-			o.store.Apply(&p.key)
-		}
+		p.setField(o)
 	case opWriteMetadata:
 		o.store.Apply(&p.key)
 	case opMove:
@@ -77,6 +77,9 @@ func (p *pass) stepRare(o *op) {
 			p.trace.note("action set is: " + p.set.String())
 		}
 	case opClearActions:
+		if p.trace != nil && !p.set.empty() {
+			p.trace.note("action set was: " + p.set.String())
+		}
 		p.set.clear()
 	case opClone:
 		p.clone(&o.more.nested)
@@ -84,7 +87,7 @@ func (p *pass) stepRare(o *op) {
 		p.exited = true
 	case opNote:
 	default:
-		p.fail(errNotCompiled)
+		p.fail(errNotCompiled, errNotCompiled.Error())
 	}
 }
 
@@ -95,14 +98,23 @@ func boolean(b bool) openflow.Value {
 	return openflow.Value{}
 }
 
+// setField writes a constant, if the frame has the field.
+func (p *pass) setField(o *op) {
+	switch {
+	case flow.Present(&p.key, o.store.Field()):
+		o.store.Apply(&p.key)
+	case p.trace != nil:
+		p.trace.warn(fmt.Sprintf("unmet prerequisites for %v, set_field ignored", o.store.Field()))
+	}
+}
+
 // store writes v to dst, and to nothing if the frame lacks dst or the field from that v is of.
 func (p *pass) store(dst openflow.Subfield, v openflow.Value, from openflow.Field) {
-	if !flow.Present(&p.key, dst.Field) || !flow.Present(&p.key, from) {
-		return
+	if flow.Present(&p.key, dst.Field) && flow.Present(&p.key, from) {
+		p.key.SetSub(dst, v)
 	}
-	p.key.SetSub(dst, v)
 	if p.trace != nil {
-		p.trace.now(dst.Field, &p.key)
+		p.trace.now(dst, &p.key)
 	}
 }
 
@@ -145,7 +157,7 @@ const maxStack = 65536 / 16 // values
 
 func (p *pass) push(v openflow.Value) {
 	if len(p.stack) == maxStack {
-		p.fail(errStackTooDeep)
+		p.fail(errStackTooDeep, "stack is too deep")
 		return
 	}
 	p.stack = append(p.stack, v)
@@ -154,7 +166,7 @@ func (p *pass) push(v openflow.Value) {
 func (p *pass) pop(dst openflow.Subfield) {
 	if len(p.stack) == 0 {
 		if p.trace != nil {
-			p.trace.fail(errStackEmpty) // reported, and then OVS goes on
+			p.trace.fail("stack underflow") // and then OVS goes on
 		}
 		return
 	}
@@ -164,22 +176,30 @@ func (p *pass) pop(dst openflow.Subfield) {
 }
 
 func (p *pass) runLearn(o *op) {
-	ok := p.learn(&o.more.learn)
 	if p.trace != nil {
-		p.trace.learned(&o.more.learn, &p.key, ok)
+		p.trace.learned(&o.more.learn, &p.key)
 	}
+	ok := p.learn(&o.more.learn)
 	if o.dst.Width != 0 {
 		p.store(o.dst, boolean(ok), o.dst.Field)
 	}
+	if p.trace != nil && !ok {
+		p.trace.note("Limit exceeded, learn failed")
+	}
 }
 
-// clone executes actions on a copy: fields and stack are as before afterwards.
+// clone executes actions as if on a copy: fields and stack are as before afterwards. Like OVS, it
+// copies the frame only for actions that cannot be taken back by rewriting it again.
 func (p *pass) clone(c *code) {
-	p.commit()
 	key, stack, exited := p.key, append([]openflow.Value(nil), p.stack...), p.exited
-	at := len(p.steps)
-	p.steps = append(p.steps, step{kind: stepClone})
-	p.run(c, openflow.CurrentTable)
-	p.steps[at].n = len(p.steps) - at - 1
+	if c.reversible() {
+		p.run(c, openflow.CurrentTable)
+	} else {
+		p.commit()
+		at := len(p.steps)
+		p.steps = append(p.steps, step{kind: stepClone})
+		p.run(c, openflow.CurrentTable)
+		p.steps[at].n = len(p.steps) - at - 1
+	}
 	p.key, p.stack, p.exited, p.dirty = key, append(p.stack[:0], stack...), exited, true
 }

@@ -88,10 +88,13 @@ func (t *tracer) end(p *pass, at int) {
 	out := &t.passes[at]
 	out.Nodes = t.open[0].freeze()
 	out.FinalFlow = "unchanged"
-	if p.key != t.initial {
+	if p.key != t.initial || p.set.written {
 		out.FinalFlow = flow.FormatPass(&p.key, t.resumed.recirc)
 	}
 	out.Datapath = describe(p.steps, p.keys, &t.initial)
+	if p.err != nil {
+		out.Failure = p.err.Error()
+	}
 }
 
 // fork says how the next pass came about.
@@ -143,25 +146,73 @@ func lookupText(table openflow.TableID, r *rule) string {
 func (t *tracer) action(a openflow.Action) { t.add(datapath.NodeAction, a.String()) }
 func (t *tracer) note(text string)         { t.add(datapath.NodeNote, text) }
 func (t *tracer) warn(text string)         { t.add(datapath.NodeWarn, text) }
-func (t *tracer) fail(err error)           { t.add(datapath.NodeError, err.Error()) }
+func (t *tracer) fail(text string)         { t.add(datapath.NodeError, text) }
 
-// now notes the new value of a field.
-func (t *tracer) now(f openflow.Field, k *flow.Key) {
-	whole := openflow.Whole(f)
-	t.note(fmt.Sprintf("%v is now %s", whole, f.Format(k.Get(f))))
+// now notes the new value of a field or of a part of it.
+func (t *tracer) now(s openflow.Subfield, k *flow.Key) {
+	text := "0"
+	switch v := k.GetSub(s); {
+	case s.IsWhole():
+		text = s.Field.Format(v)
+	case !v.IsZero():
+		text = fmt.Sprintf("%#x", v.Lo)
+	}
+	t.note(fmt.Sprintf("%v is now %s", s, text))
 }
 
-func (t *tracer) outputPort(v openflow.Value) { t.note(fmt.Sprintf("output port is %d", v.Lo)) }
-
-func (t *tracer) learned(c *learnCode, k *flow.Key, ok bool) {
-	if !ok {
-		t.note("refused: the limit of learned flows is reached")
+func (t *tracer) outputPort(v openflow.Value) {
+	if v.Hi != 0 || v.Lo > 0xffff {
+		t.warn(fmt.Sprintf("output port %d is out of range", v.Lo))
 		return
 	}
-	t.note(c.flow(k).String())
+	t.note(fmt.Sprintf("output port is %d", v.Lo))
 }
 
-func (t *tracer) actionSet() { t.add(datapath.NodeBucket, "--. Executing action set:") }
+// learned notes the flow that a learn() makes, whether it may or not.
+func (t *tracer) learned(c *learnCode, k *flow.Key) {
+	f := c.flow(k)
+	words := []string{fmt.Sprintf("table=%d", f.Table)}
+	if m := f.Match.String(); m != "" {
+		words = append(words, m)
+	}
+	words = append(words, fmt.Sprintf("priority=%d", f.Priority))
+	if f.Cookie != 0 {
+		words = append(words, fmt.Sprintf("cookie=%#x", f.Cookie))
+	}
+	if f.IdleTimeout != 0 {
+		words = append(words, fmt.Sprintf("idle=%d", f.IdleTimeout))
+	}
+	if f.HardTimeout != 0 {
+		words = append(words, fmt.Sprintf("hard=%d", f.HardTimeout))
+	}
+	t.note(strings.Join(append(words, "actions="+c.actionsText(k)), " "))
+}
+
+// actionsText is the learned actions as ofproto/trace shows them: loads stay loads.
+func (c *learnCode) actionsText(k *flow.Key) string {
+	var texts []string
+	for _, s := range c.action.Specs {
+		switch s := s.(type) {
+		case openflow.LearnLoadField:
+			texts = append(texts, fmt.Sprintf("load:%#x->%v", k.GetSub(s.Src).Lo, s.Dst))
+		case openflow.LearnLoadValue:
+			texts = append(texts, fmt.Sprintf("load:%#x->%v", s.Value.Lo, s.Dst))
+		case openflow.LearnOutput:
+			texts = append(texts, learnedAction(s, k).String())
+		}
+	}
+	if texts == nil {
+		return "drop"
+	}
+	return strings.Join(texts, ",")
+}
+
+// actionSet opens the execution of the action set, which ofproto/trace shows under the first
+// lookup.
+func (t *tracer) actionSet() {
+	t.open = append(t.open, t.open[0].children[0])
+	t.open = append(t.open, t.add(datapath.NodeBucket, "--. Executing action set:"))
+}
 
 // forked notes what a ct() means for the frame and its copy.
 func (t *tracer) forked(c *ctCode) {

@@ -59,13 +59,13 @@ func (p *pass) begin(sw *Switch, length int) {
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
 	p.dirty, p.exited, p.err = false, false, nil
 	p.depth, p.resubmits = 0, 0
-	p.set.clear()
+	p.set.reset()
 }
 
 // translate walks the tables from one on, then runs the action set.
 func (p *pass) translate(from openflow.TableID) {
 	p.resume(from, p.key.InPort())
-	if !p.exited && p.err == nil && !p.set.empty() {
+	if p.err == nil && !p.set.empty() {
 		p.runSet()
 	}
 	if p.err != nil {
@@ -111,9 +111,9 @@ func (p *pass) resubmit(table, from openflow.TableID, port uint16) {
 	}
 	switch {
 	case p.depth+deeper > maxDepth:
-		p.fail(errTooDeep)
+		p.fail(errTooDeep, "over max translation depth 64")
 	case p.resubmits >= maxResubmits:
-		p.fail(errTooMany)
+		p.fail(errTooMany, "over 4096 resubmit actions")
 	default:
 		p.depth += deeper
 		p.resubmits++
@@ -122,12 +122,13 @@ func (p *pass) resubmit(table, from openflow.TableID, port uint16) {
 	}
 }
 
-func (p *pass) fail(err error) {
+// fail ends the pass; text is how a trace shows it.
+func (p *pass) fail(err error, text string) {
 	if p.err == nil {
 		p.err = err
 	}
 	if p.trace != nil {
-		p.trace.fail(err)
+		p.trace.fail(text)
 	}
 }
 
