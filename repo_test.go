@@ -204,15 +204,21 @@ func TestFilesAreReadInOneSitting(t *testing.T) {
 }
 
 func TestPureCodeHasNoClock(t *testing.T) {
-	pure := []string{"model", "datapath", "simbackend", "internal/pipeline", "internal/maglev", "internal/packet", "internal/pcap", "scenarios"}
+	pure := []string{"model", "datapath", "simbackend", "internal/pipeline", "internal/maglev", "internal/packet", "internal/pcap", "internal/replay", "scenarios"}
 	for _, s := range sources(t) {
 		if !slices.ContainsFunc(pure, func(p string) bool { return within(s.dir, p) }) {
 			continue
 		}
 		text, err := os.ReadFile(s.path)
 		require.NoError(t, err)
-		for _, word := range []string{"time.Now(", "time.Sleep(", "time.Since("} {
-			require.NotContainsf(t, string(text), word, "%s: time is an argument here", s.path)
+		words := []string{"time.Sleep("}
+		if !s.isTest() { // a test may bound how long it asks a real switch
+			words = append(words, "time.Now(", "time.Since(")
+		}
+		for _, word := range words {
+			if strings.Contains(string(text), word) {
+				t.Errorf("%s: %s): time is an argument here", s.path, word)
+			}
 		}
 	}
 }
