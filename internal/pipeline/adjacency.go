@@ -10,6 +10,7 @@ var adjacency = stage{
 			"or a station that was learned.",
 		Matches: []of.Field{of.CTState, of.CTZone, of.EthType, of.IPDst},
 		Sets:    []of.Field{of.EthDst},
+		Drops:   []Drop{{Reason: "a neighbour that is not known"}},
 	},
 	render: renderAdjacency,
 }

@@ -16,6 +16,9 @@ var arp = stage{
 		Matches: []of.Field{regSegment, of.InPort, of.EthDst, of.EthType, of.ARPOp, of.ARPTpa},
 		Sets:    []of.Field{of.EthSrc, of.EthDst, of.ARPOp, of.ARPSpa, of.ARPTpa, of.ARPSha, of.ARPTha},
 		Next:    []of.TableID{tableSwitch},
+		Drops: []Drop{
+			{Priority: 0, Reason: "ARP of others in the public segment"},
+		},
 	},
 	render: renderARP,
 }

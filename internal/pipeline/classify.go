@@ -14,7 +14,16 @@ var classify = stage{
 			"traffic for the router and its VIPs, or traffic to be switched.",
 		Matches: []of.Field{regSegment, of.InPort, of.EthDst, of.EthType,
 			of.IPSrc, of.IPDst, of.IPProto, of.ICMPType, of.ICMPCode, of.TCPSrc},
-		Next: []of.TableID{tableSource, tableARP, tableICMP, tableHairpinBack, tableRoute, tableSwitched, tableSwitch},
+		Next:    []of.TableID{tableSource, tableARP, tableICMP, tableRoute, tableSwitched, tableSwitch},
+		Tracked: []of.TableID{tableHairpinBack},
+		Drops: []Drop{
+			{Priority: classifyToProbe, Reason: "a stranger to the MAC of the node's kernel"},
+			{Priority: classifyToProber, Reason: "a stranger to the address of the node's kernel"},
+			{Priority: classifyGateway, Reason: "a gateway's address, and no ping in its segment"},
+			{Priority: classifyStray, Reason: "a VIP by another MAC than its gateway's"},
+			{Priority: classifyPublic, Reason: "noise of the public segment"},
+			{Priority: 0, Reason: "a segment that is not known"},
+		},
 	},
 	render: renderClassify,
 }

@@ -20,6 +20,10 @@ var hairpin = stage{
 		Purpose: "Returns a packet to the member that sent it, from the gateway's address.",
 		Matches: []of.Field{of.CTState, of.EthType, of.IPDst},
 		Sets:    []of.Field{of.EthSrc, of.EthDst},
+		Drops: []Drop{
+			{Priority: hairpinInvalid, Reason: "invalid to the connection tracker"},
+			{Reason: "not translated"},
+		},
 	},
 	render: func(n network, w *writer) {
 		w.add(hairpinInvalid, always.state(of.CTInv))
@@ -33,7 +37,8 @@ var hairpinBack = stage{
 		Name:    "hairpin back",
 		Purpose: "Undoes the translation to a VIP of an answer whose translation of the source is undone.",
 		Matches: []of.Field{of.CTState, of.EthType, of.IPProto},
-		Next:    []of.TableID{tableHairpinHome},
+		Tracked: []of.TableID{tableHairpinHome},
+		Drops:   []Drop{{Reason: "an answer to the gateway that belongs to no session"}},
 	},
 	render: func(_ network, w *writer) {
 		w.add(hairpinReturn, isTCP.state(of.CTRpl|of.CTDNAT), untranslate(zoneBalanced, tableHairpinHome))
@@ -47,6 +52,7 @@ var hairpinHome = stage{
 		Purpose: "Returns an answer of a member to itself, now from the VIP.",
 		Matches: []of.Field{of.CTState, of.EthType, of.IPDst},
 		Sets:    []of.Field{of.EthSrc, of.EthDst},
+		Drops:   []Drop{{Reason: "an answer to itself that belongs to no session"}},
 	},
 	render: func(n network, w *writer) {
 		returnToSender(n, w, of.CTRpl|of.CTSNAT)

@@ -9,6 +9,9 @@ var icmp = stage{
 		Purpose: "Turns an echo request to an address of ours into its reply.",
 		Matches: []of.Field{regSegment, of.EthType, of.IPProto},
 		Sets:    []of.Field{of.EthSrc, of.EthDst, of.IPSrc, of.IPDst, of.IPTTL, of.ICMPType},
+		Drops: []Drop{
+			{Priority: 0, Reason: "a segment that is not known"},
+		},
 	},
 	render: renderICMP,
 }

@@ -18,6 +18,17 @@ var ingress = stage{
 		Sets:   []of.Field{regSegment},
 		Next:   []of.TableID{tableClassify},
 		Learns: []of.TableID{tableSwitch},
+		Drops: []Drop{
+			{Priority: ingressTagged, Reason: "a VLAN tag on an access port"},
+			{Priority: ingressMulticast, Reason: "a group address as source MAC"},
+			{Priority: ingressOurMAC, Reason: "our own MAC as source"},
+			{Priority: ingressOurs, Reason: "our own address as source"},
+			{Priority: ingressImpostor, Reason: "a host with the address of another"},
+			{Priority: ingressStolenIP, Reason: "a host's address from an unknown station"},
+			{Priority: ingressStolenMAC, Reason: "a host's MAC on another port"},
+			{Priority: ingressStranger, Reason: "an unknown station on a host's port"},
+			{Priority: 0, Reason: "a port or station of no segment"},
+		},
 	},
 	render: renderIngress,
 }

@@ -23,9 +23,10 @@ const (
 	RuleIdentity                 // it has no cookie and no timeout: those are for learned flows
 	RuleOverlap                  // no frame matches two flows of a table with the same priority
 	RuleMiss                     // a table's flow of priority 0 does what the table declares
+	RuleDrop                     // a flow that drops has a declared reason
 )
 
-var ruleNames = [...]string{"", "table", "match", "set", "jump", "end", "action", "nat", "learn", "identity", "overlap", "miss"}
+var ruleNames = [...]string{"", "table", "match", "set", "jump", "end", "action", "nat", "learn", "identity", "overlap", "miss", "drop"}
 
 // String is the rule's name.
 func (r Rule) String() string { return ruleNames[r] }
@@ -103,6 +104,7 @@ func setOf(fields []of.Field) (s fieldSet) {
 func (s fieldSet) has(f of.Field) bool { return s[f/64]&(1<<(f%64)) != 0 }
 
 func declare(t Table) declaration {
+	t.Next = append(slices.Clone(t.Next), t.Miss.tables()...)
 	return declaration{Table: t, matches: setOf(t.Matches), sets: setOf(t.Sets)}
 }
 
@@ -127,6 +129,9 @@ func (l *linter) flow(f of.Flow) {
 	if l.learned[levelOf(f)] {
 		l.report(RuleLearn, f, "flows are learned into table %s with the same priority", t.Name)
 	}
+	if _, why := t.Why(f.Priority); len(f.Actions) == 0 && !why {
+		l.report(RuleDrop, f, "table %s does not declare why", t.Name)
+	}
 	for i, a := range f.Actions {
 		if l.action(t, f, a) == misplaced(i == len(f.Actions)-1) {
 			l.report(RuleEnd, f, "action %d, %v, is not where it belongs: the last one sends the frame on, and it alone", i+1, a)
@@ -145,12 +150,12 @@ func (l *linter) miss(p of.Program, t Table) {
 	}
 }
 
-// jump checks that a flow may lead to a table.
-func (l *linter) jump(t declaration, f of.Flow, next of.TableID) {
+// jump checks that a flow may lead to a table by one of these ways.
+func (l *linter) jump(t declaration, f of.Flow, next of.TableID, ways []of.TableID) {
 	switch {
 	case next <= t.ID:
 		l.report(RuleJump, f, "table %d is not after table %d", next, t.ID)
-	case !slices.Contains(t.Next, next) && (!t.Miss.jumps || t.Miss.next != next):
+	case !slices.Contains(ways, next):
 		l.report(RuleJump, f, "table %s does not lead to table %d", t.Name, next)
 	}
 }

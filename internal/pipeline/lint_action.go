@@ -34,7 +34,7 @@ func (l *linter) action(t declaration, f of.Flow, a of.Action) place {
 	case of.OutputField:
 		return last
 	case of.GotoTable:
-		l.jump(t, f, a.Table)
+		l.jump(t, f, a.Table, t.Next)
 		return last
 	case of.CT:
 		l.track(t, f, a)
@@ -78,7 +78,7 @@ func (l *linter) track(t declaration, f of.Flow, ct of.CT) {
 		l.report(RuleAction, f, "%v: use a named zone, and neither force nor alg", ct)
 	}
 	if ct.Recirc {
-		l.jump(t, f, ct.Table)
+		l.jump(t, f, ct.Table, t.Tracked)
 	}
 	for _, a := range ct.Exec {
 		l.action(t, f, a)

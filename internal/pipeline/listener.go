@@ -16,6 +16,9 @@ var listeners = stage{
 		Next:    []of.TableID{tableSlots},
 		Learns:  []of.TableID{tableAdjacency},
 		Miss:    jumps(tableRouted),
+		Drops: []Drop{
+			{Priority: listenerOther, Reason: "a VIP, but no listener of this segment"},
+		},
 	},
 	render: renderListeners,
 }

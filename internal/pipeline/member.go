@@ -10,7 +10,8 @@ var members = stage{
 			"and labels the connection with the way back to its client.",
 		Matches: []of.Field{regPool, regMember, of.EthType, of.IPProto},
 		Sets:    []of.Field{regSlot, of.CTLabel},
-		Next:    []of.TableID{tableDelivery},
+		Tracked: []of.TableID{tableDelivery},
+		Drops:   []Drop{{Reason: "a member that is not known"}},
 	},
 	render: renderMembers,
 }
@@ -53,7 +54,12 @@ var delivery = stage{
 			"nothing passes untranslated.",
 		Matches: []of.Field{regSegment, of.CTState, of.EthType, of.IPSrc, of.IPDst, of.IPProto},
 		Sets:    []of.Field{of.EthDst},
-		Next:    []of.TableID{tableHairpin, tableRoute, tableSwitch},
+		Next:    []of.TableID{tableRoute, tableSwitch},
+		Tracked: []of.TableID{tableHairpin},
+		Drops: []Drop{
+			{Priority: deliveryInvalid, Reason: "invalid to the connection tracker"},
+			{Reason: "not translated"},
+		},
 	},
 	render: renderDelivery,
 }

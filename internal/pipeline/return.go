@@ -56,8 +56,12 @@ func (y way) entry() stage {
 			Purpose: "Picks the traffic of members' services, whose answers may belong to a VIP, from what is " + y.name + ".",
 			Matches: []of.Field{of.EthType, of.IPSrc, of.IPDst, of.IPProto, of.IPFrag, of.TCPSrc, of.TCPDst, of.ICMPType},
 			Sets:    []of.Field{regOrigin, regOriginPort},
-			Next:    []of.TableID{y.undone, y.judge},
+			Tracked: []of.TableID{y.undone, y.judge},
 			Miss:    jumps(y.onward),
+			Drops: []Drop{
+				{Priority: wayFragment, Reason: "a fragment of a member's TCP, which has no port to tell its service by"},
+				{Priority: wayBroken, Reason: "a member's TCP whose header cannot be read"},
+			},
 		},
 		render: y.renderServices,
 	}
@@ -86,7 +90,12 @@ func (y way) translated() stage {
 			Purpose: "Passes answers that are the VIP's again, asks about all others, and drops ICMP errors about balanced connections.",
 			Matches: []of.Field{of.CTState, of.EthType, of.IPProto},
 			Sets:    []of.Field{of.IPSrc, of.TCPSrc},
-			Next:    []of.TableID{y.judge, y.onward},
+			Next:    []of.TableID{y.onward},
+			Tracked: []of.TableID{y.judge},
+			Drops: []Drop{
+				{Priority: undoneOurs, Reason: "an ICMP error about a balanced session, which would show its member"},
+				{Reason: "neither TCP nor ICMP"},
+			},
 		},
 		render: func(_ network, w *writer) {
 			w.add(undoneAnswer, isTCP.state(of.CTRpl|of.CTSNAT), jump(y.onward))
@@ -116,6 +125,11 @@ func (y way) verdict() stage {
 			Purpose: "Passes packets of direct connections; an answer that belongs to no connection never leaves with its member's address.",
 			Matches: []of.Field{of.CTState, regOrigin, of.EthType, of.IPProto, of.TCPFlags},
 			Next:    []of.TableID{y.onward},
+			Tracked: []of.TableID{y.onward},
+			Drops: []Drop{
+				{Priority: verdictInvalid, Reason: "invalid to the connection tracker"},
+				{Reason: "an answer of a member that belongs to no session"},
+			},
 		},
 		render: func(_ network, w *writer) {
 			syn := uint64(flagSYN)

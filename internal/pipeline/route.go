@@ -11,6 +11,11 @@ var route = stage{
 		Matches: []of.Field{of.EthType, of.IPDst, of.IPTTL},
 		Sets:    []of.Field{of.IPTTL, of.EthSrc, of.EthDst},
 		Next:    []of.TableID{tableAdjacency},
+		Drops: []Drop{
+			{Priority: routeSpent, Reason: "no hop left to live"},
+			{Priority: routeOurs, Reason: "an address of ours, which is not routed to"},
+			{Reason: "no route"},
+		},
 	},
 	render: renderRoutes,
 }

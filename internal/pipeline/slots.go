@@ -1,6 +1,10 @@
 package pipeline
 
-import of "hpnn/datapath/openflow"
+import (
+	"slices"
+
+	of "hpnn/datapath/openflow"
+)
 
 var slots = stage{
 	Table: Table{
@@ -10,6 +14,10 @@ var slots = stage{
 		Matches: []of.Field{regPool, regSlot},
 		Sets:    []of.Field{regMember},
 		Next:    []of.TableID{tableMember},
+		Drops: []Drop{
+			{Priority: slotUnowned, Reason: "no member of the pool lives"},
+			{Priority: 0, Reason: "a pool that is not known"},
+		},
 	},
 	render: renderSlots,
 }
@@ -21,19 +29,19 @@ const (
 )
 
 func renderSlots(n network, w *writer) {
-	onward := jump(tableMember)
 	for _, p := range n.pools {
-		of := always.with(regPool, uint64(p.ID))
-		w.add(slotUnowned, of)
-		ids := make(map[string]uint16, len(p.members))
+		ofPool := always.with(regPool, uint64(p.ID))
+		w.add(slotUnowned, ofPool)
+		choices := make(map[string][]of.Action, len(p.members))
 		for _, m := range p.members {
-			ids[m.Key()] = m.ID
+			choices[m.Key()] = []of.Action{set(regMember, uint64(m.ID)), jump(tableMember)}
 		}
 		layout := n.layouts[p.ID]
+		w.flows = slices.Grow(w.flows, layout.Slots())
 		for slot := range min(layout.Slots(), int(p.Slots)) {
 			owner, _ := layout.Owner(slot)
-			if id, ok := ids[owner]; ok {
-				w.add(slotOwned, of.with(regSlot, uint64(slot)), set(regMember, uint64(id)), onward)
+			if choose, ok := choices[owner]; ok {
+				w.add(slotOwned, ofPool.with(regSlot, uint64(slot)), choose...)
 			}
 		}
 	}

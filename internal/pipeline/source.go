@@ -13,6 +13,11 @@ var source = stage{
 		Purpose: "Drops packets for the router whose source does not belong behind the segment that they came from (RFC 3704, strict).",
 		Matches: []of.Field{regSegment, of.EthType, of.IPSrc},
 		Next:    []of.TableID{tableListener},
+		Drops: []Drop{
+			{Priority: sourceMartian, Reason: "a source that no host may have"},
+			{Priority: sourceReach, Last: sourceReach + 2*32, Reason: "a source that belongs behind another segment"},
+			{Priority: 0, Reason: "a source without a way back"},
+		},
 	},
 	render: renderSource,
 }

@@ -12,6 +12,11 @@ var bridging = stage{
 		Purpose: "Switches inside a segment: to the port of a declared host, of the probe or of a MAC address that was learned, " +
 			"else to all hosts, and never back.",
 		Matches: []of.Field{regSegment, of.InPort, of.EthDst},
+		Drops: []Drop{
+			{Priority: bridgeReserved, Reason: "a protocol of the link, which no bridge forwards"},
+			{Priority: bridgeGateway, Reason: "our MAC, but nothing to route"},
+			{Reason: "a segment that is not switched"},
+		},
 	},
 	render: renderBridging,
 }

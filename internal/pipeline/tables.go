@@ -1,10 +1,6 @@
 package pipeline
 
-import (
-	"slices"
-
-	of "hpnn/datapath/openflow"
-)
+import of "hpnn/datapath/openflow"
 
 // The tables. Jumps go to higher numbers only.
 const (
@@ -38,9 +34,38 @@ type Table struct {
 	Purpose string       // one sentence
 	Matches []of.Field   // that flows may match
 	Sets    []of.Field   // that flows may change, ct_label in a commit included
-	Next    []of.TableID // where flows may lead, by goto_table or by ct(table=)
+	Next    []of.TableID // where flows may lead by goto_table
+	Tracked []of.TableID // where flows may lead by ct(table=): the connection tracker has looked at the frame
 	Learns  []of.TableID // the tables that flows may learn into
 	Miss    Miss         // what becomes of a frame that no other flow matches
+	Drops   []Drop       // why flows drop
+}
+
+// A Drop says why the flows of a priority drop.
+type Drop struct {
+	Priority uint16
+	Last     uint16 // the reason holds for Priority to Last; 0: for Priority alone
+	Reason   string
+}
+
+// Why says why flows of a table and priority drop; false if none do.
+func Why(table of.TableID, priority uint16) (reason string, ok bool) {
+	for _, s := range stages() {
+		if s.ID == table {
+			return s.Why(priority)
+		}
+	}
+	return "", false
+}
+
+// Why says why flows of a priority drop; false if none do.
+func (t Table) Why(priority uint16) (reason string, ok bool) {
+	for _, d := range t.Drops {
+		if d.Priority <= priority && priority <= max(d.Priority, d.Last) {
+			return d.Reason, true
+		}
+	}
+	return "", false
 }
 
 // A Miss is the action of a table's flow of priority 0.
@@ -62,6 +87,13 @@ func (m Miss) String() string {
 		return jump(m.next).String()
 	}
 	return "drop"
+}
+
+func (m Miss) tables() []of.TableID {
+	if m.jumps {
+		return []of.TableID{m.next}
+	}
+	return nil
 }
 
 func (m Miss) actions() []of.Action {
@@ -96,6 +128,3 @@ func Tables() []Table {
 	}
 	return all
 }
-
-// fields joins lists of fields.
-func fields(lists ...[]of.Field) []of.Field { return slices.Concat(lists...) }
