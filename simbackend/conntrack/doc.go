@@ -38,6 +38,8 @@
 //   - Some packets end ovs-vswitchd; here they are counted by Table.Aborts.
 //   - A fragment let go after waiting in vain shows what OVS's memory held before as
 //     ct_zone, ct_mark and ct_label; here they are zero, unless an earlier ct() set them.
+//   - Released fragments go through the rest of a pass one by one; OVS takes them through each
+//     action together. Behind another ct() of the same pass a duplicate can tell the difference.
 //   - To TCP packets from or to port 21 OVS gives a checksum of 0 for one of 0xffff, which
 //     is as right; here it stays.
 package conntrack

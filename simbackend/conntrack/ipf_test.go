@@ -261,7 +261,15 @@ func TestTheCallersFrameIsNotKept(t *testing.T) {
 }
 
 // fragmentWorld sends pieces of a few datagrams in any order, some twice, some never.
+// (Not through two ct() of one pass: OVS takes all released fragments through each action
+// together, the rig one by one, and a copy of one that waits elsewhere can tell.)
 func fragmentWorld(r *rig, rng *rand.Rand) {
+	var usable []int
+	for k, s := range r.scripts {
+		if !slices.ContainsFunc(s, func(st step) bool { return st.here }) {
+			usable = append(usable, k)
+		}
+	}
 	for range 4 {
 		var pieces [][]byte
 		for range 1 + rng.IntN(4) {
@@ -278,10 +286,10 @@ func fragmentWorld(r *rig, rng *rand.Rand) {
 		if rng.IntN(2) == 0 {
 			rng.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
 		}
-		k := rng.IntN(len(r.scripts))
+		k := usable[rng.IntN(len(usable))]
 		for _, f := range pieces {
 			if rng.IntN(30) == 0 {
-				k = rng.IntN(len(r.scripts))
+				k = usable[rng.IntN(len(usable))]
 			}
 			r.send(k, f)
 		}

@@ -132,6 +132,7 @@ func TestMappingIsForLife(t *testing.T) {
 // sweep it owns its reply tuple, and the new one has to give way.
 func TestReuseOfAPortAfterClose(t *testing.T) {
 	s := newStory(t, through(dnat(1, "10.0.1.1", 8080)), through(unNAT(1)))
+	s.warp(time.Millisecond) // wakes the real switch's cleaner, which then sleeps for 20 s
 	s.expectFlow("new|trk|dnat", toMember, 0, seg(toVIP, "S", 1000, 0, 0))
 	s.expect("est|rpl|trk|snat", 1, seg(toMember.back(), "R.", 5000, 1001, 0))
 	moved := toMember
