@@ -1,6 +1,11 @@
 package flow
 
 import (
+	"encoding/hex"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
 	"encoding/binary"
 	"hash/crc32"
 	"math/rand/v2"
@@ -209,5 +214,12 @@ func (m maker) icmpv6() []byte {
 		b = append(b, pick[byte](m, 1, 2, 1, 2, 3, 5), byte(n))
 		b = append(b, append(m.mac(), m.bytes(8*max(1, n)-8)...)...)
 	}
+	return b
+}
+
+func unhex(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(text)
+	require.NoError(t, err)
 	return b
 }

@@ -38,12 +38,10 @@ func (k *Key) isND(types ...uint16) bool {
 	return false
 }
 
-const ctValid = of.CTNew | of.CTEst | of.CTRel | of.CTRpl | of.CTSNAT | of.CTDNAT
-
-// ctTuple reports whether the frame carries its connection's original tuple.
+// ctTuple reports whether the frame carries its connection's original tuple. One that belongs to a
+// connection is new, established or a reply; related alone does not do, as it does in a match.
 func (k *Key) ctTuple() bool {
-	state := uint32(k[wordCT] >> 56)
-	return state&ctValid != 0 || state&(of.CTTrk|of.CTInv) == of.CTTrk
+	return uint32(k[wordCT]>>56)&(of.CTNew|of.CTEst|of.CTRpl) != 0
 }
 
 // Present reports whether a frame has field f: whether writing it means anything. An action

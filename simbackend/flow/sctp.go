@@ -7,6 +7,8 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+func crcOf(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
 // setPortsSCTP writes ports. The checksum (RFC 9260, appendix A) covers the packet with the field
 // zeroed; a wrong one stays wrong by the same bits.
 func setPortsSCTP(l4 []byte, c *change) {
@@ -15,7 +17,7 @@ func setPortsSCTP(l4 []byte, c *change) {
 	}
 	old := binary.LittleEndian.Uint32(l4[8:])
 	binary.LittleEndian.PutUint32(l4[8:], 0)
-	right := crc32.Checksum(l4, castagnoli)
+	right := crcOf(l4)
 	setPorts(l4, c, nil)
-	binary.LittleEndian.PutUint32(l4[8:], old^right^crc32.Checksum(l4, castagnoli))
+	binary.LittleEndian.PutUint32(l4[8:], old^right^crcOf(l4))
 }

@@ -59,8 +59,8 @@ func (k *Key) setTags(outer, inner tag) {
 	k[wordTags] = uint64(outer>>16)<<shiftOuterTPID | uint64(inner)
 }
 
-// PushVLAN puts a tag of VLAN 0 and priority 0 in front of those there are. A Key knows two
-// tags; a third is lost from sight, but stays in the frame.
+// PushVLAN puts a tag of VLAN 0 and priority 0 in front of those there are. A Key knows two tags: the
+// inner of two is lost, and a frame it was pushed onto in the same pass loses it too.
 func (k *Key) PushVLAN(tpid uint16) {
 	k.setTags(tag(tpid)<<16|of.VLANPresent, k.outerTag())
 }
