@@ -1,0 +1,207 @@
+package replay
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/internal/packet"
+	"hpnn/simbackend"
+)
+
+// account follows frame after frame and writes the report.
+type account struct {
+	Report
+	node    Node
+	ports   map[openflow.PortNo]*PortReport
+	members *members
+	drops   drops
+
+	now     time.Duration
+	current frame
+}
+
+// frame is the frame being executed and what has left because of it.
+type frame struct {
+	datapath.Injection
+	headers
+	outs     int
+	port     openflow.PortNo // of the first that left
+	several  bool            // another left by another port
+	answered uint16          // Ethernet type of a reply that went back to the sender; 0: none
+}
+
+func newAccount(n Node) *account {
+	a := &account{node: n, ports: map[openflow.PortNo]*PortReport{}, members: newMembers(n)}
+	for _, p := range n.Ports {
+		a.ports[p.Number] = &PortReport{Name: p.Name, Number: p.Number}
+	}
+	return a
+}
+
+func (a *account) port(number openflow.PortNo) *PortReport {
+	p := a.ports[number]
+	if p == nil {
+		p = &PortReport{Name: a.node.PortName(number), Number: number}
+		a.ports[number] = p
+	}
+	return p
+}
+
+// begin notes a frame that comes in.
+func (a *account) begin(start int64, now time.Duration, in datapath.Injection, snapped bool) {
+	if a.In.Frames == 0 {
+		a.Start = time.Unix(0, start).UTC()
+	}
+	a.now, a.Duration = now, now
+	a.current = frame{Injection: in, headers: parse(in.Frame)}
+	a.In.add(len(in.Frame))
+	a.port(in.InPort).In.add(len(in.Frame))
+	if snapped {
+		a.Snapped++
+	}
+}
+
+// left notes a frame that leaves because of it.
+func (a *account) left(o datapath.Output) {
+	a.Out.add(len(o.Frame))
+	a.port(o.Port).Out.add(len(o.Frame))
+	out := parse(o.Frame)
+	a.members.pass(a.now, a.current.headers, out, len(o.Frame))
+	a.current.left(o, out)
+}
+
+func (f *frame) left(o datapath.Output, out headers) {
+	if f.outs++; f.outs == 1 {
+		f.port = o.Port
+	}
+	f.several = f.several || o.Port != f.port
+	if out.reply && !f.reply && o.Port == f.InPort && bytes.Equal(o.Frame[:6], f.Frame[6:12]) {
+		f.answered = out.etherType
+	}
+}
+
+// ethernetHeader is the least a port delivers, bytes.
+const ethernetHeader = 14
+
+// end counts the frame by what became of it.
+func (a *account) end(v *simbackend.Verdict, place func() Place) (reason Reason, held bool) {
+	f, size := &a.Fates, len(a.current.Frame)
+	switch {
+	case a.current.answered == packet.TypeARP:
+		f.AnsweredARP++
+	case a.current.answered != 0:
+		f.AnsweredPing++
+	case a.current.several:
+		f.Flooded++
+	case a.current.outs > 0:
+		f.Forwarded++
+	case waits(v):
+		f.Held++
+		return "", true
+	default:
+		reason = a.reason(v)
+		if f.Dropped++; reason == Punted {
+			f.Dropped--
+			f.Punted++
+		}
+		a.drops.add(v, reason, size, place)
+	}
+	return reason, false
+}
+
+func (a *account) reason(v *simbackend.Verdict) Reason {
+	switch {
+	case len(a.current.Frame) < ethernetHeader:
+		return Runt
+	case v.Err != nil:
+		return GivenUp
+	case v.PacketIns > 0:
+		return Punted
+	case !v.Matched:
+		return ByMiss
+	}
+	return ByRule
+}
+
+// waits reports whether the connection tracker kept the frame: its last rule sent it there to be
+// continued in a table, but no lookup followed.
+func waits(v *simbackend.Verdict) bool {
+	return v.Matched && v.Err == nil && v.PacketIns == 0 && slices.ContainsFunc(v.Flow.Actions, func(a openflow.Action) bool {
+		ct, ok := a.(openflow.CT)
+		return ok && ct.Recirc
+	})
+}
+
+// report completes the report from the switch's state.
+func (a *account) report(ctx context.Context, sw *simbackend.Switch) (Report, error) {
+	r := a.Report
+	for _, p := range a.ports {
+		r.Ports = append(r.Ports, *p)
+	}
+	slices.SortFunc(r.Ports, func(x, y PortReport) int { return cmp.Compare(x.Number, y.Number) })
+	r.Members, r.Drops = a.members.reports, a.drops.report(a.node)
+	var err error
+	if r.Flows, err = sw.Flows(ctx); err != nil {
+		return Report{}, err
+	}
+	if r.Tracked, err = sw.Connections(ctx, datapath.ConnFilter{}); err != nil {
+		return Report{}, err
+	}
+	r.Learned, r.Connections = a.node.learned(r.Flows), a.node.connections(r.Tracked)
+	return r, nil
+}
+
+// learned lists the flows that are not of the program, by table.
+func (n Node) learned(flows []openflow.FlowEntry) []Learned {
+	list := []Learned{}
+	for _, f := range flows {
+		if _, own := n.Program.Get(f.Flow.Key()); own {
+			continue
+		}
+		if len(list) == 0 || list[len(list)-1].Table != f.Table {
+			l := Learned{Table: f.Table}
+			if t, ok := n.Table(f.Table); ok {
+				l.Name = t.Name
+			}
+			list = append(list, l)
+		}
+		last := &list[len(list)-1]
+		last.Flows = append(last.Flows, f.Flow.String())
+	}
+	return list
+}
+
+// connections counts connections by zone, protocol and state.
+func (n Node) connections(conns []datapath.Conn) []Connections {
+	counts := map[Connections]int{}
+	for _, c := range conns {
+		counts[Connections{Zone: c.Zone, ZoneName: n.ZoneName(c.Zone), Protocol: protocol(c.Orig.Proto), State: c.State}]++
+	}
+	list := []Connections{}
+	for c, count := range counts {
+		c.Count = count
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(x, y Connections) int {
+		return cmp.Or(cmp.Compare(x.Zone, y.Zone), cmp.Compare(x.Protocol, y.Protocol), cmp.Compare(x.State, y.State))
+	})
+	return list
+}
+
+func protocol(p uint8) string {
+	switch p {
+	case packet.ProtoICMP:
+		return "icmp"
+	case packet.ProtoTCP:
+		return "tcp"
+	case packet.ProtoUDP:
+		return "udp"
+	}
+	return fmt.Sprint(p)
+}
