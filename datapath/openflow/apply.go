@@ -16,6 +16,10 @@ func (e *OverlapError) Error() string {
 // Apply is the flows of a switch that had p after it made the changes of b: a model of flow
 // tables without counters. An invalid change or a forbidden overlap is an error that names the
 // change; then nothing was changed.
+//
+// It does not model what Learn does by itself (DeleteLearned). And OVS 3.1 has a quirk that it
+// has not: a loose command overlooks flows that the same bundle added before, if their table
+// had none with the same fields and masks. So loose commands go first in a bundle.
 func (p Program) Apply(b Bundle) (Program, error) {
 	flows := slices.Clone(p.flows)
 	for i, m := range b {

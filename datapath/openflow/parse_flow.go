@@ -200,6 +200,8 @@ func (p *flowParser) readCookie(t text) error {
 	}
 	p.mod.Flow.Cookie = cookie
 	switch c := p.mod.Command; {
+	case !masked && cookie == reservedCookie && !p.o.dump:
+		return t.fault(reservedCookieProblem, "use another")
 	case c == Add && masked:
 		return t.fault("an add takes no cookie mask", "write cookie="+value.s)
 	case c.isDelete() && !masked:

@@ -60,9 +60,13 @@ func (m FlowMod) Validate() error {
 	if f.Table == CurrentTable && m.Command.isDelete() {
 		f.Table = 0
 	}
+	if m.CookieMask != 0 {
+		f.Cookie = 0
+	}
 	if err := f.Validate(); err != nil {
 		return err
 	}
+	f.Cookie = m.Flow.Cookie
 	ignored := ""
 	switch {
 	case m.Command == Add && m.CookieMask != 0:

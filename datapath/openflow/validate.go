@@ -9,6 +9,9 @@ func (f Flow) Validate() error {
 	if f.Table > maxTable {
 		return &InvalidError{Token: fmt.Sprintf("table=%d", f.Table), Problem: "no such table", Remedy: "0 to 253"}
 	}
+	if f.Cookie == reservedCookie {
+		return &InvalidError{Token: "cookie=0xffffffffffffffff", Problem: reservedCookieProblem, Remedy: "use another"}
+	}
 	if err := f.Match.Validate(); err != nil {
 		return err
 	}
@@ -20,6 +23,12 @@ func (f Flow) Validate() error {
 	}
 	return nil
 }
+
+// reservedCookie, in an add that replaces a flow, leaves the old cookie in place.
+const (
+	reservedCookie        = ^uint64(0)
+	reservedCookieProblem = "cookie is reserved: OVS takes it for no change of the cookie"
+)
 
 // maxTable is the last table that takes flows; OVS keeps 254 for itself.
 const maxTable = 253

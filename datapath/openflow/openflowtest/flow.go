@@ -11,7 +11,7 @@ func (g *Gen) Flow() openflow.Flow {
 	f := openflow.Flow{Table: g.Table(), Priority: uint16(g.Bits(16).Lo), Match: g.Match()}
 	f.Actions = g.Actions(f.Match, f.Table, 5)
 	if g.chance(2) {
-		f.Cookie = g.Bits(64).Lo
+		f.Cookie = g.Bits(63).Lo
 	}
 	if g.chance(3) {
 		f.IdleTimeout, f.HardTimeout = uint16(g.Bits(16).Lo), uint16(g.Bits(16).Lo)

@@ -4,6 +4,7 @@ package openflowtest
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"hpnn/datapath/openflow"
 )
@@ -49,6 +50,9 @@ func (g *Gen) Table() openflow.TableID {
 
 // Bits is a random value of at most width bits, often an extreme or a sparse one.
 func (g *Gen) Bits(width int) openflow.Value {
+	if width == 0 {
+		return openflow.Value{}
+	}
 	ones := openflow.Ones(width)
 	v := openflow.Value{Hi: g.Uint64(), Lo: g.Uint64()}.And(ones)
 	switch g.IntN(6) {
@@ -102,15 +106,13 @@ func (g *Gen) Mask(width int) openflow.Value {
 	return openflow.U64(1)
 }
 
-// allowed reports whether the limits let f be used.
-func (g *Gen) allowed(f openflow.Field) bool {
-	if len(g.Fields) == 0 {
-		return true
+// fields lists the fields that the limits allow.
+func (g *Gen) fields() []openflow.Field {
+	if len(g.Fields) > 0 {
+		return g.Fields
 	}
-	for _, known := range g.Fields {
-		if known == f {
-			return true
-		}
-	}
-	return false
+	return openflow.Fields()
 }
+
+// allowed reports whether the limits allow f.
+func (g *Gen) allowed(f openflow.Field) bool { return slices.Contains(g.fields(), f) }

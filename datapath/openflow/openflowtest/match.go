@@ -40,10 +40,10 @@ func (g *Gen) protocol() openflow.Match {
 
 // condition adds a condition to m if it finds one that m allows.
 func (g *Gen) condition(m openflow.Match) openflow.Match {
-	all := openflow.Fields()
+	all := g.fields()
 	for range 20 {
 		f := pick(g, all...)
-		if !g.allowed(f) || !m.Get(f).Mask.IsZero() || f == openflow.EthType || f == openflow.IPProto {
+		if !m.Get(f).Mask.IsZero() || f == openflow.EthType || f == openflow.IPProto {
 			continue
 		}
 		mask := f.Mask()
@@ -59,12 +59,9 @@ func (g *Gen) condition(m openflow.Match) openflow.Match {
 
 // MatchingField is a random field that m is sure to have, or FieldNone.
 func (g *Gen) MatchingField(m openflow.Match) openflow.Field {
-	all := openflow.Fields()
+	all := g.fields()
 	for range 50 {
 		f := pick(g, all...)
-		if !g.allowed(f) {
-			continue
-		}
 		probe := openflow.Flow{Match: m, Actions: []openflow.Action{openflow.Push{Src: openflow.Whole(f)}}}
 		if probe.Validate() == nil {
 			return f
