@@ -9,16 +9,19 @@ import (
 	"net"
 )
 
-// openflow is a bare OpenFlow 1.3 connection to the bridge: enough for barriers and for deleting everything. The
-// numbers are those of the OpenFlow Switch Specification 1.3.5, section 7.
+// openflow is a bare OpenFlow 1.5 connection to the bridge: enough for barriers, for bundles that ovs-ofctl has encoded,
+// for dumps that it will decode, and for deleting everything. The numbers are those of the OpenFlow Switch Specification
+// 1.5.1, section 7.
 type openflow struct {
 	conn   net.Conn
 	reader *bufio.Reader
 	xid    uint32
+
+	bundles uint32 // opened so far
 }
 
 const (
-	ofVersion = 4 // OpenFlow 1.3
+	ofVersion = 6 // OpenFlow 1.5
 
 	ofHello          = 0
 	ofError          = 1
@@ -31,6 +34,8 @@ const (
 	ofBarrierRequest = 20
 	ofBarrierReply   = 21
 	ofMeterMod       = 29
+	ofBundleControl  = 33
+	ofBundleAdd      = 34
 
 	ofHeaderLength = 8
 )
@@ -82,7 +87,7 @@ func (o *openflow) barrier(ctx context.Context, before ...[]byte) error {
 
 // received returns how many frames the bridge has taken from a port and finished since the port exists.
 func (o *openflow) received(ctx context.Context, port uint32) (uint64, error) {
-	const statistics, replyHeader, counter = 4, 8, 8 // OFPMP_PORT_STATS; lengths and offset in bytes
+	const statistics, replyHeader, counter = 4, 8, 16 // OFPMP_PORT_STATS; lengths and offset in bytes
 	o.xid++
 	body := binary.BigEndian.AppendUint32([]byte{0, statistics, 0, 0, 0, 0, 0, 0}, port)
 	if err := o.send(ctx, message(ofPartRequest, o.xid, append(body, 0, 0, 0, 0))); err != nil {
@@ -165,7 +170,7 @@ func deleteEverything() [][]byte {
 	flows = append(flows, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff) // buffer, port, group: any
 	flows = append(flows, 0, 0, 0, 0)                                                             // flags, padding
 	flows = append(flows, 0, 1, 0, 4, 0, 0, 0, 0)                                                 // empty OXM match
-	groups := []byte{0, 2, 0, 0, 0xff, 0xff, 0xff, 0xfc}                                          // OFPGC_DELETE, OFPG_ALL
+	groups := []byte{0, 2, 0, 0, 0xff, 0xff, 0xff, 0xfc, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}      // OFPGC_DELETE, OFPG_ALL
 	meters := []byte{0, 2, 0, 0, 0xff, 0xff, 0xff, 0xff}                                          // OFPMC_DELETE, OFPM_ALL
 	return [][]byte{message(ofFlowMod, 0, flows), message(ofGroupMod, 0, groups), message(ofMeterMod, 0, meters)}
 }
