@@ -12,10 +12,8 @@ import (
 
 var (
 	ether  = packet.Ether{Src: packet.MAC{2, 0, 0, 0, 0, 1}, Dst: packet.MAC{2, 0, 0, 0, 0, 2}}
-	back   = packet.Ether{Src: ether.Dst, Dst: ether.Src}
 	client = netip.MustParseAddr("10.0.0.1")
 	vip    = netip.MustParseAddr("10.0.0.100")
-	member = netip.MustParseAddr("10.1.0.9")
 )
 
 func tcp(src, dst netip.Addr, sport, dport uint16, flags packet.Flags, seq, ack uint32) []byte {

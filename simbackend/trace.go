@@ -93,7 +93,8 @@ func (t *tracer) end(p *pass, at int) {
 	}
 	out.Datapath = describe(p.steps, p.keys, &t.initial)
 	if p.err != nil {
-		out.Failure = p.err.Error()
+		text := p.err.Error()
+		out.Failure = strings.ToUpper(text[:1]) + text[1:]
 	}
 }
 

@@ -16,11 +16,11 @@ const (
 
 // Errors that end a pass and drop its frame.
 var (
-	errTooDeep      = errors.New("Recursion too deep")
-	errTooMany      = errors.New("Too many resubmits")
+	errTooDeep      = errors.New("recursion too deep")
+	errTooMany      = errors.New("too many resubmits")
 	errPendingSet   = errors.New("write_actions is pending at ct(table=), which ends ovs-vswitchd 3.1")
 	errNotCompiled  = errors.New("opcode is unknown")
-	errStackTooDeep = errors.New("Stack too deep")
+	errStackTooDeep = errors.New("stack too deep")
 )
 
 // pass is one walk of a frame through the tables. It changes fields and composes datapath
