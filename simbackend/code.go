@@ -59,7 +59,7 @@ type op struct {
 	table    openflow.TableID
 	header   bool   // the op may change a header field, not just a register
 	port     uint16 // port, VLAN id or priority, TPID
-	src, dst openflow.Subfield
+	src, dst flow.Ref
 	store    flow.Store
 	more     *operand
 }
@@ -79,6 +79,6 @@ type ctCode struct {
 	request conntrack.Request
 	recirc  bool
 	table   openflow.TableID
-	zone    openflow.Subfield // or none
+	zone    flow.Ref // or none
 	exec    code
 }

@@ -31,7 +31,7 @@ func compileAction(a openflow.Action) (op, error) {
 	case openflow.Output:
 		return compileOutput(a)
 	case openflow.OutputField:
-		return op{code: opOutputField, src: a.Src}, nil
+		return op{code: opOutputField, src: flow.NewRef(a.Src)}, nil
 	case openflow.Controller:
 		return op{code: opController, more: &operand{controller: a}}, nil
 	case openflow.Resubmit:
@@ -41,15 +41,15 @@ func compileAction(a openflow.Action) (op, error) {
 	case openflow.SetField:
 		return op{code: opSet, store: flow.NewStore(a), header: isHeader(a.Field)}, nil
 	case openflow.Move:
-		return op{code: opMove, src: a.Src, dst: a.Dst, header: isHeader(a.Dst.Field)}, nil
+		return op{code: opMove, src: flow.NewRef(a.Src), dst: flow.NewRef(a.Dst), header: isHeader(a.Dst.Field)}, nil
 	case openflow.Push:
-		return op{code: opPush, src: a.Src}, nil
+		return op{code: opPush, src: flow.NewRef(a.Src)}, nil
 	case openflow.Pop:
-		return op{code: opPop, dst: a.Dst, header: isHeader(a.Dst.Field)}, nil
+		return op{code: opPop, dst: flow.NewRef(a.Dst), header: isHeader(a.Dst.Field)}, nil
 	case openflow.DecTTL:
 		return op{code: opDecTTL, header: true, more: &operand{ttlTo: a.Controllers}}, nil
 	case openflow.Multipath:
-		return op{code: opMultipath, dst: a.Dst, header: isHeader(a.Dst.Field), more: &operand{multipath: a}}, nil
+		return op{code: opMultipath, dst: flow.NewRef(a.Dst), header: isHeader(a.Dst.Field), more: &operand{multipath: a}}, nil
 	case openflow.CT:
 		return compileCT(a)
 	case openflow.Learn:
@@ -108,7 +108,7 @@ func compileOutput(a openflow.Output) (op, error) {
 func compileCT(a openflow.CT) (op, error) {
 	c := ctCode{
 		request: conntrack.Request{Zone: a.Zone, Commit: a.Commit, Force: a.Force},
-		recirc:  a.Recirc, table: a.Table, zone: a.ZoneSrc,
+		recirc:  a.Recirc, table: a.Table, zone: flow.NewRef(a.ZoneSrc),
 	}
 	if a.ALG != openflow.ALGNone {
 		return op{}, fmt.Errorf("%v: alg: %w by the simulator", a, datapath.ErrNotSupported)

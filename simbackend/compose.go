@@ -92,8 +92,8 @@ func (p *pass) flood() {
 
 // outputField composes an output to the port that a field holds. Values that are no port, or a
 // port that only a rule may name, go nowhere.
-func (p *pass) outputField(src openflow.Subfield) {
-	v := p.key.GetSub(src)
+func (p *pass) outputField(src *flow.Ref) {
+	v := src.Get(&p.key)
 	if p.trace != nil {
 		p.trace.outputPort(v)
 	}
@@ -116,10 +116,12 @@ func (p *pass) ct(c *ctCode) {
 	}
 	p.commit()
 	s := step{kind: stepCT, recirc: c.recirc, table: c.table, request: c.request}
-	if c.zone.Width != 0 {
-		s.request.Zone = uint16(p.key.GetSub(c.zone).Lo)
+	if c.zone.Field() != openflow.FieldNone {
+		s.request.Zone = uint16(c.zone.Get(&p.key).Lo)
 	}
-	p.exec(c, &s.request)
+	if len(c.exec.ops) > 0 {
+		p.exec(c, &s.request)
+	}
 	p.clearCT()
 	s.key = p.keep()
 	if c.recirc && len(p.stack) > 0 {
@@ -136,17 +138,15 @@ func (p *pass) ct(c *ctCode) {
 func (p *pass) exec(c *ctCode, r *conntrack.Request) {
 	for i := range c.exec.ops {
 		o := &c.exec.ops[i]
-		dst := o.dst
 		switch o.code {
 		case opSet:
 			o.store.Apply(&p.key)
 			set := c.exec.actions[i].(openflow.SetField)
 			markWritten(r, set.Field, set.Mask)
-			continue
 		case opMove:
-			p.key.SetSub(dst, p.key.GetSub(o.src))
+			o.dst.Set(&p.key, o.src.Get(&p.key))
+			markWritten(r, o.dst.Field(), o.dst.Sub().Mask())
 		}
-		markWritten(r, dst.Field, dst.Mask())
 	}
 	r.Mark = uint32(p.key.Get(openflow.CTMark).Lo) & r.MarkMask
 	label := p.key.Get(openflow.CTLabel)
@@ -163,19 +163,15 @@ func markWritten(r *conntrack.Request, f openflow.Field, mask openflow.Value) {
 	}
 }
 
-func (p *pass) clearCT() { setConntrack(&p.key, &conntrack.Meta{}) }
+func (p *pass) clearCT() { p.key.SetConnection(&flow.Connection{}) }
 
 // setConntrack makes the ct_ fields of a key what the tracker found.
 func setConntrack(k *flow.Key, m *conntrack.Meta) {
-	k.Set(openflow.CTState, openflow.U64(uint64(m.State)))
-	k.Set(openflow.CTZone, openflow.U64(uint64(m.Zone)))
-	k.Set(openflow.CTMark, openflow.U64(uint64(m.Mark)))
-	k.Set(openflow.CTLabel, openflow.Value{Hi: m.Label.Hi, Lo: m.Label.Lo})
-	k.Set(openflow.CTNwSrc, openflow.U64(uint64(address(m.Orig.Src))))
-	k.Set(openflow.CTNwDst, openflow.U64(uint64(address(m.Orig.Dst))))
-	k.Set(openflow.CTNwProto, openflow.U64(uint64(m.Orig.Proto)))
-	k.Set(openflow.CTTpSrc, openflow.U64(uint64(m.Orig.SrcPort)))
-	k.Set(openflow.CTTpDst, openflow.U64(uint64(m.Orig.DstPort)))
+	k.SetConnection(&flow.Connection{
+		State: uint8(m.State), Zone: m.Zone, Mark: m.Mark, Label: openflow.Value{Hi: m.Label.Hi, Lo: m.Label.Lo},
+		Src: address(m.Orig.Src), Dst: address(m.Orig.Dst), Proto: m.Orig.Proto,
+		SrcPort: m.Orig.SrcPort, DstPort: m.Orig.DstPort,
+	})
 }
 
 func address(a [4]byte) uint32 {

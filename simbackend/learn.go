@@ -13,8 +13,11 @@ import (
 type learnCode struct {
 	action      openflow.Learn
 	value, mask flow.Key
-	copies      []openflow.LearnMatchField
+	copies      []copied
 }
+
+// copied is a part of the learned flow's match that comes from the learning frame.
+type copied struct{ dst, src flow.Ref }
 
 func compileLearn(a openflow.Learn) (op, error) {
 	if a.DeleteLearned || a.FinIdleTimeout != 0 || a.FinHardTimeout != 0 {
@@ -28,11 +31,11 @@ func compileLearn(a openflow.Learn) (op, error) {
 			match = matchSub(match, s.Dst, s.Value)
 		case openflow.LearnMatchField:
 			match = matchSub(match, s.Dst, openflow.Value{})
-			c.copies = append(c.copies, s)
+			c.copies = append(c.copies, copied{flow.NewRef(s.Dst), flow.NewRef(s.Src)})
 		}
 	}
 	c.value, c.mask = flow.Compile(match)
-	return op{code: opLearn, dst: a.ResultDst, header: isHeader(a.ResultDst.Field), more: &operand{learn: c}}, nil
+	return op{code: opLearn, dst: flow.NewRef(a.ResultDst), header: isHeader(a.ResultDst.Field), more: &operand{learn: c}}, nil
 }
 
 func matchSub(m openflow.Match, dst openflow.Subfield, v openflow.Value) openflow.Match {
@@ -42,8 +45,9 @@ func matchSub(m openflow.Match, dst openflow.Subfield, v openflow.Value) openflo
 // key is the value of the flow that a frame with fields k makes.
 func (c *learnCode) key(k *flow.Key) flow.Key {
 	value := c.value
-	for _, s := range c.copies {
-		value.SetSub(s.Dst, k.GetSub(s.Src))
+	for i := range c.copies {
+		s := &c.copies[i]
+		s.dst.Set(&value, s.src.Get(k))
 	}
 	for i := range value {
 		value[i] &= c.mask[i]

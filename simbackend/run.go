@@ -35,9 +35,9 @@ func (p *pass) step(o *op, table openflow.TableID) bool {
 	case opWriteMetadata:
 		o.store.Apply(&p.key)
 	case opMove:
-		p.store(o.dst, p.key.GetSub(o.src), o.src.Field)
+		p.store(&o.dst, o.src.Get(&p.key), o.src.Field())
 	case opMultipath:
-		p.store(o.dst, openflow.U64(uint64(flow.Multipath(&p.key, &o.more.multipath))), o.dst.Field)
+		p.store(&o.dst, openflow.U64(uint64(flow.Multipath(&p.key, &o.more.multipath))), o.dst.Field())
 	case opDecTTL:
 		return p.decTTL(o)
 	case opCT:
@@ -53,13 +53,13 @@ func (p *pass) step(o *op, table openflow.TableID) bool {
 func (p *pass) stepRare(o *op) {
 	switch o.code {
 	case opOutputField:
-		p.outputField(o.src)
+		p.outputField(&o.src)
 	case opController:
 		p.controller(o.more.controller.ID, o.more.controller.MaxLen, o.more.controller.Reason)
 	case opPush:
-		p.push(p.key.GetSub(o.src))
+		p.push(o.src.Get(&p.key))
 	case opPop:
-		p.pop(o.dst)
+		p.pop(&o.dst)
 	case opSetVLANVID:
 		p.key.SetVLANVID(o.port)
 	case opSetVLANPCP:
@@ -109,12 +109,12 @@ func (p *pass) setField(o *op) {
 }
 
 // store writes v to dst, and to nothing if the frame lacks dst or the field from that v is of.
-func (p *pass) store(dst openflow.Subfield, v openflow.Value, from openflow.Field) {
-	if flow.Present(&p.key, dst.Field) && flow.Present(&p.key, from) {
-		p.key.SetSub(dst, v)
+func (p *pass) store(dst *flow.Ref, v openflow.Value, from openflow.Field) {
+	if flow.Present(&p.key, dst.Field()) && flow.Present(&p.key, from) {
+		dst.Set(&p.key, v)
 	}
 	if p.trace != nil {
-		p.trace.now(dst, &p.key)
+		p.trace.now(dst.Sub(), &p.key)
 	}
 }
 
@@ -163,7 +163,7 @@ func (p *pass) push(v openflow.Value) {
 	p.stack = append(p.stack, v)
 }
 
-func (p *pass) pop(dst openflow.Subfield) {
+func (p *pass) pop(dst *flow.Ref) {
 	if len(p.stack) == 0 {
 		if p.trace != nil {
 			p.trace.fail("stack underflow") // and then OVS goes on
@@ -172,7 +172,7 @@ func (p *pass) pop(dst openflow.Subfield) {
 	}
 	v := p.stack[len(p.stack)-1]
 	p.stack = p.stack[:len(p.stack)-1]
-	p.store(dst, v.And(openflow.Ones(int(dst.Width))), dst.Field)
+	p.store(dst, v.And(openflow.Ones(int(dst.Sub().Width))), dst.Field())
 }
 
 func (p *pass) runLearn(o *op) {
@@ -180,8 +180,8 @@ func (p *pass) runLearn(o *op) {
 		p.trace.learned(&o.more.learn, &p.key)
 	}
 	ok := p.learn(&o.more.learn)
-	if o.dst.Width != 0 {
-		p.store(o.dst, boolean(ok), o.dst.Field)
+	if o.dst.Field() != openflow.FieldNone {
+		p.store(&o.dst, boolean(ok), o.dst.Field())
 	}
 	if p.trace != nil && !ok {
 		p.trace.note("Limit exceeded, learn failed")

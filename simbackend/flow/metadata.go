@@ -1,5 +1,7 @@
 package flow
 
+import of "hpnn/datapath/openflow"
+
 // SameConnection reports whether two keys have the same addresses, ports and ICMP type and code:
 // what the connection tracker knows a connection by.
 func (k *Key) SameConnection(o *Key) bool {
@@ -24,4 +26,26 @@ func (k *Key) MetadataHash() uint32 {
 func (k *Key) Tags() []uint32 {
 	tags := []uint32{uint32(k.outerTag()), uint32(k.innerTag())}
 	return tags[:k.tagCount()]
+}
+
+// Connection is what the connection tracker says of a frame: the ct_ fields. The tuple is the original
+// direction's, before translation.
+type Connection struct {
+	State    uint8
+	Proto    uint8
+	Zone     uint16
+	Mark     uint32
+	Label    of.Value
+	Src, Dst uint32 // IPv4
+	SrcPort  uint16
+	DstPort  uint16
+}
+
+// SetConnection makes the ct_ fields of k those of c. The zero Connection is an untracked frame.
+func (k *Key) SetConnection(c *Connection) {
+	k[wordMark] = k[wordMark]&^0xffffffff | uint64(c.Mark)
+	k[wordCTLabel], k[wordCTLabel+1] = c.Label.Hi, c.Label.Lo
+	k[wordCT] = uint64(c.State)<<56 | uint64(c.Proto)<<48 | uint64(c.Zone)<<32 | uint64(c.SrcPort)<<16 | uint64(c.DstPort)
+	k[wordCTv4] = uint64(c.Src)<<32 | uint64(c.Dst)
+	*(*[4]uint64)(k[wordCTv6:]) = [4]uint64{}
 }

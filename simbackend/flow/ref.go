@@ -56,3 +56,6 @@ func (r *Ref) Set(k *Key, v of.Value) {
 
 // Field is the field that r is part of.
 func (r *Ref) Field() of.Field { return r.sub.Field }
+
+// Sub is the subfield.
+func (r *Ref) Sub() of.Subfield { return r.sub }
