@@ -34,7 +34,7 @@
 //     bare nat loses an address: Request.Validate refuses both.
 //   - After 128 taken source ports OVS goes on from random ones; here, upwards.
 //   - An ICMP error through nat whose quote ends before the TCP checksum makes OVS write
-//     behind the packet; here the rest is translated.
+//     behind the packet; here it may spoil padding as it does there, but never leaves the frame.
 //   - Some packets end ovs-vswitchd; here they are counted by Table.Aborts.
 //   - A fragment let go after waiting in vain shows what OVS's memory held before as
 //     ct_zone, ct_mark and ct_label; here they are zero, unless an earlier ct() set them.

@@ -108,10 +108,27 @@ func TestErrorsThroughNAT(t *testing.T) {
 // TestErrorsThroughNATWithAShortQuote: OVS 3.1.0 mends a TCP checksum behind the end of the
 // packet and corrupts its memory. The tracker translates what is there.
 func TestErrorsThroughNATWithAShortQuote(t *testing.T) {
-	s := story{newRig(t, nil, through(dnat(1, "10.0.1.1", 8080)), through(unNAT(1)))}
+	for n := 8; n < 18; n++ {
+		s := story{newRig(t, nil, through(dnat(1, "10.0.1.1", 8080)), through(unNAT(1)))}
+		s.expect("new|trk|dnat", 0, seg(toVIP, "S", 1000, 0, 0))
+		p := s.expect("rel|rpl|trk|snat", 1, about(server, client, 3, 3, seg(toMember, "S", 1000, 0, 0).ip().bytes(), 20+n))
+		want := about(vip, client, 3, 3, seg(toVIP, "S", 1000, 0, 0).ip().bytes(), 20+n).frame()
+		if n == 17 { // half of the checksum, which stays
+			want = p.Frame
+		}
+		require.Equal(t, want[14:], p.Frame[14:])
+	}
+}
+
+// TestErrorsThroughNATWithAShortQuoteAndPadding: where there is padding, that is what the
+// real switch spoils.
+func TestErrorsThroughNATWithAShortQuoteAndPadding(t *testing.T) {
+	s := newStory(t, through(dnat(1, "10.0.1.1", 8080)), through(unNAT(1)))
 	s.expect("new|trk|dnat", 0, seg(toVIP, "S", 1000, 0, 0))
-	p := s.expect("rel|rpl|trk|snat", 1, about(server, client, 3, 3, seg(toMember, "S", 1000, 0, 0).ip().bytes(), 28))
-	require.Equal(t, about(vip, client, 3, 3, seg(toVIP, "S", 1000, 0, 0).ip().bytes(), 28).frame()[14:], p.Frame[14:])
+	for _, n := range []int{8, 16, 17} {
+		p := s.expect("rel|rpl|trk|snat", 1, padded(about(server, client, 3, 3, seg(toMember, "S", 1000, 0, 0).ip().bytes(), 20+n), 20))
+		require.NotEqual(t, make([]byte, 20), p.Frame[len(p.Frame)-20:])
+	}
 }
 
 // TestErrorsAboutAnswersThroughNAT go to the member.

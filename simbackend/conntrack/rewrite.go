@@ -40,10 +40,10 @@ func (v *view) replaceAddr(at int, addr uint32) {
 
 // setPorts makes the packet's ports those that k answers.
 func (v *view) setPorts(k *key) {
-	b := v.payload()
-	if len(b) < 8 {
+	if v.end-v.l4 < 8 {
 		return
 	}
+	b := v.frame[v.l4:]
 	switch k.proto {
 	case protoTCP:
 		setPort(b, 0, k.dst.port(), 16)
@@ -60,9 +60,9 @@ func (v *view) setPorts(k *key) {
 	}
 }
 
-// setPort changes the port at b[at:] and the checksum at b[sum:]. A quoted TCP header
-// may end before its checksum: OVS 3.1.0 then changes the two bytes behind the packet
-// (memory corruption); here there is nothing to mend.
+// setPort changes the port at b[at:] and the checksum at b[sum:]. A quoted TCP header may
+// end before its checksum. OVS 3.1.0 then changes bytes behind the packet: padding, which
+// is done here too, or memory that is not its own, where there is nothing to do.
 func setPort(b []byte, at int, port uint16, sum int) {
 	old := packet.Word(b, at)
 	if old == port {
