@@ -2,7 +2,7 @@ package pipeline
 
 import of "hpnn/datapath/openflow"
 
-var adjacency = stage{
+var stageAdjacency = stage{
 	Table: Table{
 		ID:   tableAdjacency,
 		Name: "adjacency",

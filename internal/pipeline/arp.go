@@ -7,7 +7,7 @@ import (
 	"hpnn/model"
 )
 
-var arp = stage{
+var stageARP = stage{
 	Table: Table{
 		ID:   tableARP,
 		Name: "arp",

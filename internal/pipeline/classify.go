@@ -6,7 +6,7 @@ import (
 	of "hpnn/datapath/openflow"
 )
 
-var classify = stage{
+var stageClassify = stage{
 	Table: Table{
 		ID:   tableClassify,
 		Name: "classify",

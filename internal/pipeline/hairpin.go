@@ -13,7 +13,7 @@ import (
 //	               hairpin back        VIP:80 > M:c   (zone balanced undone)
 //	               hairpin home        back to M
 
-var hairpin = stage{
+var stageHairpin = stage{
 	Table: Table{
 		ID:      tableHairpin,
 		Name:    "hairpin",
@@ -31,7 +31,7 @@ var hairpin = stage{
 	},
 }
 
-var hairpinBack = stage{
+var stageHairpinBack = stage{
 	Table: Table{
 		ID:      tableHairpinBack,
 		Name:    "hairpin back",
@@ -45,7 +45,7 @@ var hairpinBack = stage{
 	},
 }
 
-var hairpinHome = stage{
+var stageHairpinHome = stage{
 	Table: Table{
 		ID:      tableHairpinHome,
 		Name:    "hairpin home",

@@ -2,7 +2,7 @@ package pipeline
 
 import of "hpnn/datapath/openflow"
 
-var icmp = stage{
+var stageICMP = stage{
 	Table: Table{
 		ID:      tableICMP,
 		Name:    "icmp",

@@ -7,7 +7,7 @@ import (
 	"hpnn/model"
 )
 
-var ingress = stage{
+var stageIngress = stage{
 	Table: Table{
 		ID:   tableIngress,
 		Name: "ingress",

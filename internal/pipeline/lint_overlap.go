@@ -17,12 +17,25 @@ type shape struct {
 // that few pairs of shapes are left to compare, and each pair takes time in proportion to its flows: two flows overlap exactly
 // if they agree on the bits that both look at.
 func (l *linter) overlaps(flows []of.Flow) {
+	if alike(flows) {
+		return
+	}
 	shapes := shapesOf(flows)
 	for i, a := range shapes {
 		for _, b := range shapes[:i] {
 			l.overlap(a, b)
 		}
 	}
+}
+
+// alike reports whether all flows have one shape.
+func alike(flows []of.Flow) bool {
+	for i := 1; i < len(flows); i++ {
+		if !sameBits(flows[i-1].Match.Terms(), flows[i].Match.Terms()) {
+			return false
+		}
+	}
+	return true
 }
 
 func shapesOf(flows []of.Flow) []shape {

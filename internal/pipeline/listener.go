@@ -5,7 +5,7 @@ import (
 	"hpnn/model"
 )
 
-var listeners = stage{
+var stageListener = stage{
 	Table: Table{
 		ID:   tableListener,
 		Name: "listener",

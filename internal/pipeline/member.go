@@ -2,7 +2,7 @@ package pipeline
 
 import of "hpnn/datapath/openflow"
 
-var members = stage{
+var stageMember = stage{
 	Table: Table{
 		ID:   tableMember,
 		Name: "member",
@@ -46,7 +46,7 @@ func translate(s service) of.Action {
 	}
 }
 
-var delivery = stage{
+var stageDelivery = stage{
 	Table: Table{
 		ID:   tableDelivery,
 		Name: "delivery",

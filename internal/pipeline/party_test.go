@@ -64,7 +64,7 @@ func (w *world) by(port string) party {
 			return w.host(h.Name)
 		}
 	}
-	panic("no host on port " + port)
+	panic("pipeline: no host on port " + port)
 }
 
 // sends is a frame that leaves by the party's port.

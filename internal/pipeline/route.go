@@ -2,7 +2,7 @@ package pipeline
 
 import of "hpnn/datapath/openflow"
 
-var route = stage{
+var stageRoute = stage{
 	Table: Table{
 		ID:   tableRoute,
 		Name: "route",

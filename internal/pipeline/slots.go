@@ -6,7 +6,7 @@ import (
 	of "hpnn/datapath/openflow"
 )
 
-var slots = stage{
+var stageSlots = stage{
 	Table: Table{
 		ID:      tableSlots,
 		Name:    "slots",

@@ -6,7 +6,7 @@ import (
 	of "hpnn/datapath/openflow"
 )
 
-var source = stage{
+var stageSource = stage{
 	Table: Table{
 		ID:      tableSource,
 		Name:    "source",

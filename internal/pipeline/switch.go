@@ -5,7 +5,7 @@ import (
 	"hpnn/model"
 )
 
-var bridging = stage{
+var stageSwitch = stage{
 	Table: Table{
 		ID:   tableSwitch,
 		Name: "switch",

@@ -112,11 +112,11 @@ type stage struct {
 // stages lists the tables in ascending order.
 func stages() []stage {
 	return []stage{
-		ingress, classify, source, arp, icmp,
-		listeners, slots, members, delivery, hairpin,
-		routed.entry(), routed.translated(), routed.verdict(), hairpinBack, hairpinHome,
-		route, adjacency,
-		switched.entry(), switched.translated(), switched.verdict(), bridging,
+		stageIngress, stageClassify, stageSource, stageARP, stageICMP,
+		stageListener, stageSlots, stageMember, stageDelivery, stageHairpin,
+		routed.entry(), routed.translated(), routed.verdict(), stageHairpinBack, stageHairpinHome,
+		stageRoute, stageAdjacency,
+		switched.entry(), switched.translated(), switched.verdict(), stageSwitch,
 	}
 }
 
