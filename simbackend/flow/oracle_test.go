@@ -3,6 +3,7 @@ package flow
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	of "hpnn/datapath/openflow"
 	"hpnn/internal/pcap"
 	"hpnn/testbed/dummy"
 )
@@ -106,4 +108,79 @@ func framesOf(t *testing.T, file string) [][]byte {
 		}
 		frames = append(frames, bytes.Clone(record.Data))
 	}
+}
+
+// TestFormatMaskedAsRealSwitch matches frames by one flow alone: what mattered is then what the flow says, the
+// port and what the frame is.
+func TestFormatMaskedAsRealSwitch(t *testing.T) {
+	sw := dummy.ForTest(t, dummy.Config{Ports: dummy.NumberedPorts(1)})
+	m := newMaker(seed())
+	for priority := range runs(t, 25) { // ever higher: flows just deleted still leave traces if they are not outranked
+		frame := m.whole()
+		var k Key
+		_, ok := Extract(frame, 1, &k)
+		require.True(t, ok)
+		match := m.satisfied(&k)
+		require.NoError(t, sw.ReplaceFlows(t.Context(), fmt.Sprintf("priority=%d,%v actions=drop", priority, match)))
+		_, mask := Compile(match)
+		addMask(&mask, of.InPort, of.EthType)
+		if k.isIP() {
+			addMask(&mask, of.IPFrag, of.IPProto) // the protocol since CVE-2023-1668
+		}
+		require.Equal(t, megaflow(t, sw, frame), FormatMasked(&k, &mask, 0), "%v on %x", match, frame)
+	}
+}
+
+func megaflow(t *testing.T, sw *dummy.Switch, frame []byte) string {
+	out, err := sw.Trace(t.Context(), "in_port=1", hex.EncodeToString(frame))
+	require.NoError(t, err)
+	_, line, _ := strings.Cut(out, "Megaflow: ")
+	line, _, _ = strings.Cut(line, "\n")
+	return line
+}
+
+func addMask(mask *Key, fields ...of.Field) {
+	for _, f := range fields {
+		mask.Set(f, f.Mask())
+	}
+}
+
+// satisfied is a random match that a frame satisfies, on the Ethernet type and fields behind it.
+func (m maker) satisfied(k *Key) of.Match {
+	match := of.Match{}.With(of.EthType, k.Get(of.EthType))
+	if k.isIP() {
+		match = match.With(of.IPProto, k.Get(of.IPProto))
+	}
+	for _, f := range []of.Field{of.EthSrc, of.EthDst, of.IPSrc, of.IPDst, of.IPv6Src, of.IPv6Dst, of.IPv6Label, of.ARPSpa, of.ARPTpa, of.ARPSha,
+		of.IPDSCP, of.IPECN, of.TCPSrc, of.TCPDst, of.TCPFlags, of.UDPSrc, of.UDPDst, of.SCTPDst} {
+		if !Present(k, f) || k.frag() != 0 || !m.chance(30) {
+			continue
+		}
+		mask := f.Mask()
+		if f != of.IPDSCP && f != of.IPECN && m.chance(60) {
+			mask = pick(m, mask.And(randomValue(m.Rand)), of.PrefixMask(1+m.IntN(f.Width()), f.Width()))
+		}
+		if n, ok := mask.PrefixLen(128); f.Width() == 128 && !ok && n < 128 {
+			mask = mask.Or(of.Ones(4).Shl(124)) // ovs-ofctl takes a mask that begins with a digit for a prefix length
+		}
+		match = match.WithMask(f, k.Get(f).And(mask), mask)
+	}
+	return match
+}
+
+// TestFragmentLookupAsRealSwitch: ports of fragments are hidden from lookups, TCP flags are not.
+func TestFragmentLookupAsRealSwitch(t *testing.T) {
+	sw := dummy.ForTest(t, dummy.Config{Ports: dummy.NumberedPorts(3)})
+	require.NoError(t, sw.ReplaceFlows(t.Context(), "priority=2,tcp,tp_dst=80 actions=output:2\npriority=1,tcp,tcp_flags=+syn,tp_dst=0 actions=move:NXM_OF_TCP_DST[]->NXM_OF_ETH_SRC[0..15],output:3"))
+	frame := bytesOf(t, macs+ip4("0028", "2000", "06")+tcp)
+	require.NoError(t, sw.Receive(t.Context(), "p1", frame))
+	got, err := sw.Outputs()
+	require.NoError(t, err)
+	var k Key
+	Extract(frame, 1, &k)
+	saved := k.HidePorts()
+	require.Equal(t, []any{of.U64(0), of.U64(0x12)}, []any{k.Get(of.TCPDst), k.Get(of.TCPFlags)})
+	k.ShowPorts(saved)
+	want := rewritten(t, frame, func(k *Key) { k.SetSub(of.Subfield{Field: of.EthSrc, Width: 16}, k.Get(of.TCPDst)) })
+	require.Equal(t, []dummy.Output{{Port: "p3", Frame: want}}, got)
 }
