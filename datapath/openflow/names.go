@@ -53,6 +53,9 @@ var foreignFields = []string{
 	"OXM_OF_ACTSET_OUTPUT", "ONFOXM_ET_ACTSET_OUTPUT", "OXM_OF_PACKET_TYPE", "NXOXM_", "ERICOXM_",
 }
 
+// isHeader reports whether t looks like an NXM or OXM name.
+func (t text) isHeader() bool { return strings.Contains(t.s, "_OF_") || strings.Contains(t.s, "_NX_") }
+
 // unknownField explains why name is not a field.
 func unknownField(name text) error {
 	for _, prefix := range foreignFields {

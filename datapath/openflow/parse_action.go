@@ -78,6 +78,9 @@ func (p *actionParser) reader(it item) (actionReader, error) {
 	if slices.Contains(foreignActions, word) || strings.HasPrefix(word, "set_mpls_") {
 		return nil, it.all.fault("action "+it.key.s+" is not supported", "")
 	}
+	if word == "nat" {
+		return nil, it.all.fault("nat is an argument of ct", "write ct(nat)")
+	}
 	if it.delim == 0 {
 		return (*actionParser).bareOutput, nil
 	}
@@ -87,7 +90,7 @@ func (p *actionParser) reader(it item) (actionReader, error) {
 // foreignActions are the actions that OVS has and this package has not.
 var foreignActions = []string{
 	"bundle", "bundle_load", "sample", "encap", "decap", "dec_nsh_ttl", "push_mpls", "pop_mpls", "dec_mpls_ttl",
-	"delete_field", "debug_recirc", "debug_slow", "set_vlan_vid", "set_vlan_pcp", "nat",
+	"delete_field", "debug_recirc", "debug_slow", "set_vlan_vid", "set_vlan_pcp",
 }
 
 var actionWords map[string]actionReader

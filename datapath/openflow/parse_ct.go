@@ -77,16 +77,21 @@ func readALG(t text) (ALG, error) {
 	return 0, t.fault("unknown application helper", "write ftp or tftp")
 }
 
+// exec reads the actions of exec, among which OVS prints a nat that was written after it.
 func (r *ctReader) exec(it item) error {
-	if it.delim != '(' || it.value.trim().s == "" {
-		return it.all.fault("exec needs actions", "write exec(set_field:VALUE->ct_mark)")
-	}
 	list, err := it.list()
 	if err != nil {
 		return err
 	}
-	r.ct.Exec, err = r.p.inner(inCT).list(list)
-	if err == nil && len(r.ct.Exec) == 0 {
+	inner := r.p.inner(inCT)
+	err = list.each(func(a item) error {
+		if a.key.s == "nat" {
+			return r.item(a)
+		}
+		return inner.item(a)
+	})
+	r.ct.Exec = inner.actions
+	if err == nil && list.trim().s == "" {
 		return it.all.fault("exec needs actions", "write exec(set_field:VALUE->ct_mark)")
 	}
 	return err

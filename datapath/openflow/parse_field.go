@@ -43,15 +43,21 @@ func (o *options) portValue(t text) (Value, error) {
 // number reads a plain number. The TOS byte loses the two low bits, which must be zero.
 func (o *options) number(n fieldName, t text) (v, mask Value, err error) {
 	f := n.field
-	if !n.tos {
-		v, mask, err = t.masked(integerOf(f.Width()), integerOf(f.Width()), f.Mask())
-		return v, mask, t.checkMasked(f, v, mask, err)
+	if n.tos {
+		return t.tos()
 	}
-	tos, err := t.uint(8)
-	if err == nil && tos&3 != 0 {
-		err = t.faultf("write "+strconv.FormatUint(tos&^3, 10), "the two low bits of nw_tos are not its own")
+	v, mask, err = t.masked(integerOf(f.Width()), integerOf(f.Width()), f.Mask())
+	return v, mask, t.checkMasked(f, v, mask, err)
+}
+
+// tos reads a TOS byte, of which DSCP is the upper six bits.
+func (t text) tos() (v, mask Value, err error) {
+	v, mask, err = t.masked(integerOf(8), integerOf(8), U64(0xfc))
+	if err == nil && v.Or(mask).Lo&3 != 0 {
+		err = t.faultf("write "+strconv.FormatUint(v.Lo&^3, 10), "the two low bits of nw_tos are not its own")
 	}
-	return U64(tos >> 2), f.Mask(), err
+	v, mask = v.Shr(2), mask.Shr(2)
+	return v, mask, t.checkMasked(IPDSCP, v, mask, err)
 }
 
 // checkMasked refuses value bits outside the mask, which ovs-ofctl would clear.

@@ -141,7 +141,7 @@ func (p *matchParser) item(it item) error {
 	if err != nil {
 		return err
 	}
-	if strings.Contains(name.s, "_OF_") || strings.Contains(name.s, "_NX_") {
+	if name.isHeader() {
 		return it.all.fault("a header name needs brackets", "write "+name.s+"[]="+value.s)
 	}
 	if value.s == "*" {
@@ -210,7 +210,7 @@ func (p *matchParser) resolve(name text, it item) (fieldName, error) {
 // contradict or replace it.
 func (p *matchParser) put(it item, f Field, v, mask Value, part bool) error {
 	if f.info().mask == maskNone && mask != f.Mask() && !mask.IsZero() {
-		return it.all.fault(it.key.s+" takes no mask", "match all of it")
+		return it.all.fault(f.info().name+" takes no mask", "match all of it")
 	}
 	part = part || f >= VLANVID
 	for t := range spread(f, v, mask) {

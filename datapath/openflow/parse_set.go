@@ -12,6 +12,9 @@ func (p *actionParser) setField(it item) (Action, error) {
 	if err != nil {
 		return nil, err
 	}
+	if to.isHeader() {
+		return nil, to.fault("set_field takes no header names", "write "+n.field.String())
+	}
 	if n.field == VLANVID {
 		return setVID(from)
 	}
