@@ -40,6 +40,7 @@ var beds = []struct {
 	name string
 	open func(testing.TB, model.Topology) bed
 }{
+	{"sim", openSim},
 	{"ovs", openOVS},
 }
 
