@@ -11,8 +11,8 @@ import (
 
 func randomValue(r *rand.Rand) of.Value { return of.Value{Hi: r.Uint64(), Lo: r.Uint64()} }
 
-// kept is the bits of a field that a Key keeps: OVS has 8 bits of arp_op, ct_state and the
-// ICMP types, which OpenFlow calls wider or which share a word with wider ones.
+// kept is the bits of a field that a Key keeps: OVS has 8 bits of arp_op and ct_state, which OpenFlow
+// calls wider.
 func kept(f of.Field) of.Value { return of.Ones(int(places[f].width)) }
 
 func TestPlacesCoverEveryField(t *testing.T) {

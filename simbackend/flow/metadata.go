@@ -5,8 +5,7 @@ import of "hpnn/datapath/openflow"
 // SameConnection reports whether two keys have the same addresses, ports and ICMP type and code:
 // what the connection tracker knows a connection by.
 func (k *Key) SameConnection(o *Key) bool {
-	const ports = 0xffff<<shiftTpSrc | 0xffff<<shiftTpDst
-	return k[wordIPv4] == o[wordIPv4] && (k[wordL4]^o[wordL4])&ports == 0 &&
+	return k[wordIPv4] == o[wordIPv4] && (k[wordL4]^o[wordL4])&portBits == 0 &&
 		*(*[4]uint64)(k[wordIPv6:]) == *(*[4]uint64)(o[wordIPv6:])
 }
 
