@@ -41,7 +41,8 @@ type Core struct {
 	topology model.Topology
 	admin    map[pipeline.MemberName]model.AdminState // the operator's word, over the topology's
 	down     map[pipeline.MemberName]bool
-	layouts  pipeline.Layouts // the last that was committed or adopted
+	layouts  pipeline.Layouts    // the last that was committed or adopted
+	moves    map[uint16]lastMove // of each pool's slots, by the pool's id
 	flushes  []datapath.ConnFilter
 
 	changed  bool      // something that the program depends on
@@ -58,7 +59,7 @@ type Core struct {
 func New(b datapath.Bridge, t model.Topology, s Settings, now time.Time) *Core {
 	c := &Core{
 		settings: s.withDefaults(), bridge: b, topology: t, due: now, changed: true,
-		admin: map[pipeline.MemberName]model.AdminState{}, down: map[pipeline.MemberName]bool{},
+		admin: map[pipeline.MemberName]model.AdminState{}, down: map[pipeline.MemberName]bool{}, moves: map[uint16]lastMove{},
 	}
 	for name, m := range c.members() {
 		c.down[name] = !startsUp(m.pool)
@@ -202,7 +203,7 @@ func (c *Core) Step(ctx context.Context, now time.Time) Outcome {
 	if now.Before(c.due) {
 		return Outcome{}
 	}
-	out, err := c.sync(ctx)
+	out, err := c.sync(ctx, now)
 	c.failure = err
 	if err != nil {
 		c.failures++
@@ -215,7 +216,7 @@ func (c *Core) Step(ctx context.Context, now time.Time) Outcome {
 	return out
 }
 
-func (c *Core) sync(ctx context.Context) (Outcome, error) {
+func (c *Core) sync(ctx context.Context, now time.Time) (Outcome, error) {
 	t := c.Effective()
 	layouts := c.wanted(t)
 	have, err := c.bridge.Flows(ctx)
@@ -233,6 +234,9 @@ func (c *Core) sync(ctx context.Context) (Outcome, error) {
 		}
 	}
 	out.Pools = compareLayouts(t, c.layouts, layouts)
+	for _, p := range out.Pools {
+		c.moves[p.ID] = lastMove{now, p.Report}
+	}
 	c.layouts, c.changed = layouts, false
 	out.Flushed, err = c.flush(ctx)
 	return out, err

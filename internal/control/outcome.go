@@ -22,6 +22,7 @@ func (o Outcome) Repaired() bool { return o.Err == nil && !o.Changed && len(o.Bu
 // PoolChange is a slot table that became another.
 type PoolChange struct {
 	Pool   string
+	ID     uint16
 	Before [32]byte // digest; zero if there was no table
 	After  [32]byte // digest
 	Report maglev.Report
@@ -33,7 +34,7 @@ func compareLayouts(t model.Topology, before, after pipeline.Layouts) []PoolChan
 	for _, p := range t.Pools {
 		old, known := before[p.ID]
 		now := after[p.ID]
-		change := PoolChange{Pool: p.Name, After: now.Digest(), Shares: now.Shares()}
+		change := PoolChange{Pool: p.Name, ID: p.ID, After: now.Digest(), Shares: now.Shares()}
 		if known {
 			change.Before, change.Report = old.Digest(), maglev.Disruption(old, now)
 		}
