@@ -8,6 +8,7 @@ import (
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
+	"hpnn/internal/health"
 	"hpnn/internal/pipeline"
 	"hpnn/model"
 )
@@ -91,9 +92,9 @@ func (c *Core) members() map[pipeline.MemberName]placed {
 
 // Verdict tells the core that a member is up or down. A member that goes down has its
 // tracked connections forgotten, so that a client that tries again reaches a live one.
-func (c *Core) Verdict(name pipeline.MemberName, health Health, now time.Time) {
+func (c *Core) Verdict(name pipeline.MemberName, s health.State, now time.Time) {
 	m, known := c.members()[name]
-	down := health == Down
+	down := s == health.Down
 	if !known || c.down[name] == down {
 		return
 	}
@@ -103,15 +104,6 @@ func (c *Core) Verdict(name pipeline.MemberName, health Health, now time.Time) {
 	}
 	c.touch(now)
 }
-
-// Health is what a monitor says of a member.
-type Health uint8
-
-// Possible Health values.
-const (
-	Down Health = iota + 1
-	Up
-)
 
 // SetAdmin drains or enables a member, whatever the topology says. Connections of a drained member live on.
 func (c *Core) SetAdmin(name pipeline.MemberName, admin model.AdminState, now time.Time) error {

@@ -15,6 +15,7 @@ import (
 	"hpnn/datapath/datapathtest"
 	"hpnn/datapath/openflow"
 	"hpnn/internal/control"
+	"hpnn/internal/health"
 	"hpnn/internal/packet"
 	"hpnn/internal/pipeline"
 	"hpnn/model"
@@ -67,7 +68,7 @@ func (d *desk) settle() (outcomes []control.Outcome) {
 	return outcomes
 }
 
-func (d *desk) verdict(member string, h control.Health) {
+func (d *desk) verdict(member string, h health.State) {
 	names, err := pipeline.FindMembers(d.topo, member)
 	require.NoError(d.t, err)
 	for _, n := range names {
@@ -78,7 +79,7 @@ func (d *desk) verdict(member string, h control.Health) {
 func (d *desk) allUp() {
 	for _, p := range d.topo.Pools {
 		for _, m := range p.Members {
-			d.Verdict(pipeline.MemberName{Pool: p.Name, Member: m.Name}, control.Up, d.now)
+			d.Verdict(pipeline.MemberName{Pool: p.Name, Member: m.Name}, health.Up, d.now)
 		}
 	}
 	d.settle()
@@ -119,7 +120,7 @@ func TestMembersAreDownUntilTheFirstVerdict(t *testing.T) {
 	d.settle()
 	d.holds()
 	require.Zero(t, d.ask(1000))
-	d.verdict("be3", control.Up)
+	d.verdict("be3", health.Up)
 	d.settle()
 	require.EqualValues(t, 11, d.ask(1001))
 }
@@ -128,7 +129,7 @@ func TestSeveralChangesBecomeOneBundle(t *testing.T) {
 	d := newDesk(t, load(t, "hpnn.yaml"))
 	d.settle()
 	for _, m := range []string{"be1", "be2", "be3", "be4"} {
-		d.verdict(m, control.Up)
+		d.verdict(m, health.Up)
 	}
 	outcomes := d.settle()
 	require.Len(t, outcomes, 1)
@@ -166,7 +167,7 @@ func TestMemberThatGoesDownHasItsConnectionsForgotten(t *testing.T) {
 	for d.ask(port) != 10 {
 		port++
 	}
-	d.verdict("be1", control.Down)
+	d.verdict("be1", health.Down)
 	d.settle()
 	again := d.ask(port) // the client retransmits its SYN
 	require.NotZero(t, again)
@@ -193,7 +194,7 @@ func TestPoolWithoutLiveMembers(t *testing.T) {
 			d := newDesk(t, topology)
 			d.allUp()
 			for _, m := range []string{"be1", "be2", "be3", "be4"} {
-				d.verdict(m, control.Down)
+				d.verdict(m, health.Down)
 			}
 			d.settle()
 			require.Equal(t, want, d.ask(2000) != 0)
@@ -207,7 +208,7 @@ func TestPoolWithoutLiveMembers(t *testing.T) {
 func TestRestartChangesNothing(t *testing.T) {
 	d := newDesk(t, load(t, "hpnn.yaml"))
 	d.allUp()
-	d.verdict("be2", control.Down)
+	d.verdict("be2", health.Down)
 	d.settle()
 	next := &desk{Core: control.New(d.sw, d.topo, control.Settings{}, d.now), t: t, sw: d.sw, topo: d.topo, now: d.now}
 	adopted, err := next.Adopt(t.Context(), d.now)
@@ -287,7 +288,7 @@ func TestLearnedFlowsSurvive(t *testing.T) {
 	}.Bytes()
 	d.sw.Receive(datapath.Injection{InPort: 1, Frame: direct}, nil)
 	require.Len(t, d.flows(), before+1)
-	d.verdict("be1", control.Down)
+	d.verdict("be1", health.Down)
 	d.settle()
 	d.Reapply(d.now)
 	d.settle()
@@ -297,7 +298,7 @@ func TestLearnedFlowsSurvive(t *testing.T) {
 func TestTopologyChangeKeepsWhatIsKnown(t *testing.T) {
 	d := newDesk(t, load(t, "hpnn.yaml"))
 	d.allUp()
-	d.verdict("be4", control.Down)
+	d.verdict("be4", health.Down)
 	d.settle()
 	next := load(t, "hpnn.yaml")
 	next.Pools[0].Members = slices.DeleteFunc(slices.Clone(next.Pools[0].Members), func(m model.Member) bool { return m.Name == "be2" })
@@ -327,9 +328,9 @@ func TestFaultsDelayButDoNotDecide(t *testing.T) {
 		for step := range 60 {
 			for _, p := range topology.Pools {
 				m := p.Members[(step+int(seed))%len(p.Members)]
-				h := control.Up
+				h := health.Up
 				if (step*7+int(seed))%3 == 0 {
-					h = control.Down
+					h = health.Down
 				}
 				d.Verdict(pipeline.MemberName{Pool: p.Name, Member: m.Name}, h, d.now)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"hpnn/datapath/openflow"
 	"hpnn/internal/control"
+	"hpnn/internal/health"
 	"hpnn/internal/pipeline"
 	"hpnn/model"
 )
@@ -30,7 +31,7 @@ func TestLoopInVirtualTime(t *testing.T) {
 
 		for _, m := range topology.Pools[0].Members {
 			require.NoError(t, loop.Do(ctx, func(c *control.Core, now time.Time) {
-				c.Verdict(pipeline.MemberName{Pool: "web", Member: m.Name}, control.Up, now)
+				c.Verdict(pipeline.MemberName{Pool: "web", Member: m.Name}, health.Up, now)
 			}))
 		}
 		synctest.Wait()
