@@ -75,7 +75,9 @@ func attemptSeed(t *testing.T, sw *dummy.Switch, seed uint64) (r *rig, failure s
 	if seed%4 == 0 {
 		fragmentWorld(r, rng)
 	}
-	runWorld(r, newWorld(rng, r))
+	w := newWorld(rng, r)
+	w.deep = seed%4 == 1
+	runWorld(r, w)
 	return r, ""
 }
 

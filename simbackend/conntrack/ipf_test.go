@@ -297,6 +297,7 @@ func fragmentWorld(r *rig, rng *rand.Rand) {
 		r.warp([]time.Duration{time.Millisecond, 14_999 * time.Millisecond, 15 * time.Second, 15_001 * time.Millisecond,
 			24_999 * time.Millisecond, 25 * time.Second}[rng.IntN(6)])
 	}
+	r.warp(30 * time.Second) // forgets those that wait, before scripts of all kinds come by
 }
 
 func randomDatagram(rng *rand.Rand) [][]byte {

@@ -12,6 +12,7 @@ type world struct {
 	*rand.Rand
 	rig   *rig
 	talks []*talk
+	deep  bool // a few long TCP conversations, tracked plainly
 }
 
 // talk is a conversation. Side 0 began it.
@@ -31,6 +32,10 @@ type talk struct {
 func newWorld(rng *rand.Rand, r *rig) *world { return &world{Rand: rng, rig: r} }
 
 func (w *world) step() {
+	if w.deep {
+		w.stepDeep()
+		return
+	}
 	if len(w.talks) == 0 || len(w.talks) < 8 && w.IntN(5) == 0 || w.IntN(25) == 0 {
 		w.talks = append(w.talks, w.begin())
 		if len(w.talks) > 12 {
@@ -53,6 +58,18 @@ func (w *world) step() {
 	default:
 		w.other(t)
 	}
+}
+
+// stepDeep goes on with one conversation for some thirty segments, then begins the next.
+func (w *world) stepDeep() {
+	if len(w.talks) == 0 || w.IntN(30) == 0 {
+		t := w.begin()
+		t.proto, t.scripts = protoTCP, [2]int{1, 1}
+		t.out[0].sport = uint16(1024 + w.IntN(60000))
+		t.out[1] = t.out[0].back()
+		w.talks = []*talk{t}
+	}
+	w.segment(w.talks[0])
 }
 
 func (w *world) begin() *talk {
@@ -85,7 +102,7 @@ func (w *world) begin() *talk {
 // emit sends a frame of side and learns from what leaves where the other one is.
 func (w *world) emit(t *talk, side int, frame []byte) {
 	k := t.scripts[side]
-	if w.IntN(6) == 0 {
+	if !w.deep && w.IntN(6) == 0 {
 		k = w.IntN(len(w.rig.scripts))
 	}
 	w.corrupt(frame)
