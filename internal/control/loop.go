@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"hpnn/datapath"
@@ -19,6 +20,10 @@ type Loop struct {
 	packetIn func(datapath.Event)
 	requests chan request
 	stopped  chan struct{}
+
+	mu     sync.Mutex
+	posted []func(c *Core, now time.Time)
+	wake   chan struct{} // posted is no longer empty
 }
 
 // request is something to be done in the loop, and who waits for it.
@@ -37,7 +42,7 @@ type Hooks struct {
 func NewLoop(c *Core, h Hooks) *Loop {
 	l := &Loop{
 		core: c, bridge: c.bridge, report: h.Outcome, packetIn: h.PacketIn,
-		requests: make(chan request), stopped: make(chan struct{}),
+		requests: make(chan request), stopped: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	if l.report == nil {
 		l.report = func(Outcome, time.Duration) {}
@@ -66,6 +71,8 @@ func (l *Loop) Run(ctx context.Context) error {
 		case r := <-l.requests:
 			r.do(l.core, time.Now())
 			close(r.done)
+		case <-l.wake:
+			l.runPosted()
 		case <-timer.C:
 			l.step(ctx)
 		}
@@ -99,6 +106,28 @@ func (l *Loop) Do(ctx context.Context, do func(c *Core, now time.Time)) error {
 		return ErrStopped
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// Post has a function run in the loop, after those posted before it, and does not wait. What is
+// posted after the loop has ended is not run.
+func (l *Loop) Post(do func(c *Core, now time.Time)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.posted = append(l.posted, do)
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *Loop) runPosted() {
+	l.mu.Lock()
+	posted := l.posted
+	l.posted = nil
+	l.mu.Unlock()
+	for _, do := range posted {
+		do(l.core, time.Now())
 	}
 }
 
