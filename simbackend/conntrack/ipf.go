@@ -121,8 +121,8 @@ func (w *fragments) accept(now int64, p *Packet, zone uint16, minSize int) (*dat
 	return d, true
 }
 
-// soundFragment: a good header without padding behind the packet, and of some size
-// unless it is the last.
+// soundFragment tells whether the header is right and the packet long enough; the last of
+// a datagram may be short.
 func (v *view) soundFragment(minSize int) bool {
 	word := packet.Word(v.frame, v.l3+6)
 	last := word&0x2000 == 0 && word&0x1fff != 0

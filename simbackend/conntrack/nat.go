@@ -2,7 +2,7 @@ package conntrack
 
 import "encoding/binary"
 
-// direction of a NAT bit on the way back: what was done to the source is undone at the
+// opposite is a NAT bit on the way back: what was done to the source is undone at the
 // destination, and the other way round.
 func opposite(nat State) State {
 	switch nat {

@@ -13,8 +13,9 @@ type Packet struct {
 	EtherType uint16 // dl_type as the pipeline sees it; only 0x0800 is tracked
 	Meta      Meta
 
-	// Recirc separates fragments that wait in different places of a pipeline:
-	// 0 on the first pass, later equal exactly for equal frozen states.
+	// Recirc separates fragments that wait in different places of a pipeline. It
+	// belongs to the pass the packet is in: 0 on the first, whatever the registers
+	// hold, and behind a ct(table=) equal exactly for equal frozen states.
 	Recirc uint32
 	// Tag is the caller's own (the ingress port, say); it comes back with a
 	// released fragment.

@@ -125,7 +125,7 @@ func (t *Table) expire(c *conn) {
 
 // Expire removes the entries that have expired by now, and fragments that waited too
 // long, and returns how many entries went. ovs-vswitchd does this every SweepInterval,
-// and after each time/warp.
+// and after each time/warp. It costs nothing while no entry can have expired.
 func (t *Table) Expire(now time.Duration) int {
 	ms := millis(now)
 	t.waiting.purge(ms)
