@@ -78,7 +78,7 @@ func (o *options) port(t text) (PortNo, error) {
 		if p, ok := o.ports[t.s]; ok {
 			return p, nil
 		}
-		n, err := t.uint(16)
+		n, err := t.decimal("port number", 16)
 		if err != nil {
 			return 0, err
 		}

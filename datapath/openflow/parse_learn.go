@@ -54,13 +54,13 @@ func (r *learnReader) option(it item) (known bool, err error) {
 	}
 	read := map[string]func(text) error{
 		"table":            func(t text) (err error) { a.Table, err = t.tableID(); return },
-		"idle_timeout":     func(t text) error { return readUint16(t, &a.IdleTimeout) },
-		"hard_timeout":     func(t text) error { return readUint16(t, &a.HardTimeout) },
-		"fin_idle_timeout": func(t text) error { return readUint16(t, &a.FinIdleTimeout) },
-		"fin_hard_timeout": func(t text) error { return readUint16(t, &a.FinHardTimeout) },
-		"priority":         func(t text) error { return readUint16(t, &a.Priority) },
+		"idle_timeout":     func(t text) error { return readDecimal16(t, "idle_timeout", &a.IdleTimeout) },
+		"hard_timeout":     func(t text) error { return readDecimal16(t, "hard_timeout", &a.HardTimeout) },
+		"fin_idle_timeout": func(t text) error { return readDecimal16(t, "fin_idle_timeout", &a.FinIdleTimeout) },
+		"fin_hard_timeout": func(t text) error { return readDecimal16(t, "fin_hard_timeout", &a.FinHardTimeout) },
+		"priority":         func(t text) error { return readDecimal16(t, "priority", &a.Priority) },
 		"cookie":           func(t text) (err error) { a.Cookie, err = t.uint(64); return },
-		"limit":            func(t text) error { n, err := t.uint(32); a.Limit = uint32(n); return err },
+		"limit":            func(t text) error { n, err := t.decimal("limit", 32); a.Limit = uint32(n); return err },
 		"result_dst":       func(t text) (err error) { a.ResultDst, err = t.subfield(); return },
 	}[it.key.s]
 	if read == nil {

@@ -28,7 +28,6 @@ type matchParser struct {
 type placed struct {
 	field Field
 	all   text
-	part  bool // bits of the field; others may follow
 }
 
 func (p *matchParser) add(it item) { p.items = append(p.items, it) }
@@ -145,24 +144,24 @@ func (p *matchParser) item(it item) error {
 		return it.all.fault("a header name needs brackets", "write "+name.s+"[]="+value.s)
 	}
 	if value.s == "*" {
-		return p.put(it, n.field, Value{}, Value{}, false)
+		return p.put(it, n.field, Value{}, Value{}, n.field.Mask())
 	}
 	v, mask, err := p.o.fieldValue(n, value)
 	if err != nil {
 		return err
 	}
-	return p.put(it, n.field, v, mask, false)
+	return p.put(it, n.field, v, mask, n.field.Mask())
 }
 
 func (p *matchParser) keyword(it item) error {
 	k, _ := findProtocol(it.key.s)
 	if k.ethType != 0 {
-		if err := p.put(it, EthType, U64(k.ethType), Ones(16), false); err != nil {
+		if err := p.put(it, EthType, U64(k.ethType), Ones(16), Ones(16)); err != nil {
 			return err
 		}
 	}
 	if k.proto >= 0 {
-		return p.put(it, IPProto, U64(uint64(k.proto)), Ones(8), false)
+		return p.put(it, IPProto, U64(uint64(k.proto)), Ones(8), Ones(8))
 	}
 	return nil
 }
@@ -173,18 +172,18 @@ func (p *matchParser) bits(it item, name, bits, value text) error {
 	if err != nil {
 		return err
 	}
+	if n.field == VLANVID || n.field == VLANPCP {
+		return it.all.fault("bits of it would match untagged frames", "write vlan_tci[FIRST..LAST]")
+	}
 	s, err := it.key.subfieldOf(n, bits)
 	if err != nil {
 		return err
 	}
-	v, mask, err := value.masked(integerOf(int(s.Width)), integerOf(int(s.Width)), Ones(int(s.Width)))
+	v, err := value.integer(int(s.Width))
 	if err != nil {
 		return err
 	}
-	if v.AndNot(mask) != (Value{}) {
-		return value.fault("value has bits outside its mask", "clear them")
-	}
-	return p.put(it, n.field, v.Shl(int(s.Offset)), mask.Shl(int(s.Offset)), true)
+	return p.put(it, n.field, v.Shl(int(s.Offset)), s.Mask(), s.Mask())
 }
 
 // resolve finds the field that a name means under the match's protocol.
@@ -206,34 +205,28 @@ func (p *matchParser) resolve(name text, it item) (fieldName, error) {
 	return fieldName{}, it.all.fault(name.s+" needs a protocol", "add one of "+strings.Join(slices.Compact(want), ", "))
 }
 
-// put adds a condition. It may repeat what is there, and complete it bit by bit, but not
-// contradict or replace it.
-func (p *matchParser) put(it item, f Field, v, mask Value, part bool) error {
+// put adds a condition. governs is the bits that the item speaks of, whether or not mask wants
+// them: what was said of those before must be said again, since OVS forgets it.
+func (p *matchParser) put(it item, f Field, v, mask, governs Value) error {
 	if f.info().mask == maskNone && mask != f.Mask() && !mask.IsZero() {
 		return it.all.fault(f.info().name+" takes no mask", "match all of it")
 	}
-	part = part || f >= VLANVID
+	said := Match{p.terms}
 	for t := range spread(f, v, mask) {
-		if err := p.checkRepeat(it, t.canonical(), part); err != nil {
-			return err
+		old := said.Get(t.Field)
+		if both := old.Mask.And(t.Mask); old.Value.And(both) != t.Value.And(both) {
+			return it.all.fault("contradicts "+p.said(t.Field), "keep one")
 		}
-		p.where = append(p.where, placed{t.Field, it.all, part})
+	}
+	again := Match{}.WithMask(f, v, mask)
+	for t := range spread(f, Value{}, governs) {
+		if lost := said.Get(t.Field).Mask.And(t.Mask).AndNot(again.Get(t.Field).Mask); !lost.IsZero() {
+			return it.all.fault("repeats "+p.said(t.Field)+" with another mask", "keep one")
+		}
+	}
+	for t := range spread(f, v, mask) {
+		p.where = append(p.where, placed{t.Field, it.all})
 		p.terms = merge(p.terms, t)
-	}
-	return nil
-}
-
-func (p *matchParser) checkRepeat(it item, t Term, part bool) error {
-	old := Match{p.terms}.Get(t.Field)
-	if old.Mask.IsZero() || old == t {
-		return nil
-	}
-	both := old.Mask.And(t.Mask)
-	if old.Value.And(both) != t.Value.And(both) {
-		return it.all.fault("contradicts "+p.said(t.Field), "keep one")
-	}
-	if !part && !slices.ContainsFunc(p.where, func(w placed) bool { return w.field == t.Field && w.part }) {
-		return it.all.fault("repeats "+p.said(t.Field)+" with another mask", "keep one")
 	}
 	return nil
 }

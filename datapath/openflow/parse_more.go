@@ -13,8 +13,9 @@ func (p *actionParser) decTTL(it item) (Action, error) {
 	}
 	var ids []uint16
 	err = list.each(func(it item) error {
-		n, err := it.all.uint(16)
-		ids = append(ids, uint16(n))
+		var id uint16
+		err := readDecimal16(it.all, "controller id", &id)
+		ids = append(ids, id)
 		return err
 	})
 	if len(ids) == 1 && ids[0] == 0 {
@@ -118,15 +119,15 @@ func (p *actionParser) conjunction(it item) (Action, error) {
 	if !ok || !ok2 {
 		return nil, it.all.fault("conjunction lacks arguments", "write conjunction(ID,CLAUSE/CLAUSES)")
 	}
-	n, err := id.trim().uint(32)
+	n, err := id.decimal("conjunction", 32)
 	if err != nil {
 		return nil, err
 	}
-	k, err := clause.trim().uint(8)
+	k, err := clause.decimal("clause", 8)
 	if err != nil {
 		return nil, err
 	}
-	total, err := of.trim().uint(8)
+	total, err := of.decimal("number of clauses", 8)
 	return Conjunction{uint32(n), uint8(k), uint8(total)}, err
 }
 
@@ -136,12 +137,14 @@ func (p *actionParser) note(it item) (Action, error) {
 		return nil, it.all.fault("note needs an argument", "write note:00.01.02")
 	}
 	var data []byte
-	digits := strings.ReplaceAll(it.value.s, ".", "")
-	for i := 0; i < len(digits); i += 2 {
-		if i+1 == len(digits) || hexDigit(digits[i]) < 0 || hexDigit(digits[i+1]) < 0 {
+	for rest := it.value.s; rest != ""; rest = rest[2:] {
+		if rest = strings.TrimPrefix(rest, "."); rest == "" {
+			break
+		}
+		if len(rest) < 2 || hexDigit(rest[0]) < 0 || hexDigit(rest[1]) < 0 {
 			return nil, it.value.fault("not bytes in hexadecimal", "write two digits a byte, as 00.01.02")
 		}
-		data = append(data, byte(hexDigit(digits[i])<<4|hexDigit(digits[i+1])))
+		data = append(data, byte(hexDigit(rest[0])<<4|hexDigit(rest[1])))
 	}
 	for len(data)%8 != 6 {
 		data = append(data, 0)

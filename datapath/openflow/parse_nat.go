@@ -129,12 +129,12 @@ func (r *natReader) ports(t text) error {
 		return t.fault("OVS refuses ports with an address of zero", "add the address")
 	}
 	first, last, isRange := t.cut("-")
-	if err := readUint16(first, &r.nat.Port[0]); err != nil {
+	if err := readDecimal16(first, "port", &r.nat.Port[0]); err != nil {
 		return err
 	}
 	r.nat.Port[1] = r.nat.Port[0]
 	if isRange {
-		if err := readUint16(last, &r.nat.Port[1]); err != nil {
+		if err := readDecimal16(last, "port", &r.nat.Port[1]); err != nil {
 			return err
 		}
 	}

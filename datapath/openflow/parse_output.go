@@ -55,8 +55,7 @@ func (p *actionParser) controller(it item) (Action, error) {
 		if it.delim == 0 {
 			return a, nil
 		}
-		n, err := it.value.uint(16)
-		a.MaxLen = uint16(n)
+		err := readDecimal16(it.value, "length", &a.MaxLen)
 		return a, err
 	}
 	list, err := it.list()
@@ -75,6 +74,13 @@ func (p *actionParser) controller(it item) (Action, error) {
 
 func readUint16(t text, to *uint16) error {
 	n, err := t.uint(16)
+	*to = uint16(n)
+	return err
+}
+
+// readDecimal16 reads what ovs-ofctl takes in decimal only. what names it in a fault.
+func readDecimal16(t text, what string, to *uint16) error {
+	n, err := t.decimal(what, 16)
 	*to = uint16(n)
 	return err
 }
@@ -139,11 +145,11 @@ func (p *actionParser) enqueue(it item) (Action, error) {
 	if !ok {
 		return nil, it.all.fault("queue is missing", "write enqueue:PORT:QUEUE")
 	}
-	port, err := p.o.port(left.trim())
+	port, err := p.o.port(left)
 	if err != nil {
 		return nil, err
 	}
-	queue, err := right.trim().uint(32)
+	queue, err := right.uint(32)
 	return Enqueue{port, uint32(queue)}, err
 }
 
@@ -155,12 +161,12 @@ func (p *actionParser) resubmit(it item) (Action, error) {
 	}
 	a := Resubmit{PortIn, CurrentTable}
 	left, right, comma := value.cut(",")
-	if left = left.trim(); left.s != "" {
+	if left.s != "" {
 		if a.InPort, err = p.o.port(left); err != nil {
 			return nil, err
 		}
 	}
-	if right = right.trim(); comma && right.s != "" {
+	if comma && right.s != "" {
 		if strings.Contains(right.s, ",") {
 			return nil, right.fault("resubmit with ct is not supported", "")
 		}

@@ -6,7 +6,7 @@ import "fmt"
 // there is one; dl_vlan says so by itself, but for 0xffff, which says that there is none.
 func (p *matchParser) vlan(it item, value text) error {
 	if value.s == "*" {
-		return nil
+		return p.put(it, VLANTCI, Value{}, Value{}, Ones(16))
 	}
 	if it.key.s == "dl_vlan" {
 		return p.dlVLAN(it, value)
@@ -27,7 +27,7 @@ func (p *matchParser) vlan(it item, value text) error {
 		return it.all.fault("without bit 0x1000 it would match untagged frames only",
 			fmt.Sprintf("write %s=0x%x", it.key.s, v.Lo|VLANPresent))
 	}
-	return p.put(it, VLANTCI, v, mask, true)
+	return p.put(it, VLANTCI, v, mask, Ones(width))
 }
 
 func (p *matchParser) dlVLAN(it item, value text) error {
@@ -36,9 +36,9 @@ func (p *matchParser) dlVLAN(it item, value text) error {
 	case err != nil:
 		return err
 	case vid == 0xffff:
-		return p.put(it, VLANTCI, Value{}, Ones(16), true)
+		return p.put(it, VLANTCI, Value{}, Ones(16), Ones(16))
 	case vid > 0xfff:
 		return value.fault("VLAN id does not fit in 12 bits", "at most 4095, or 0xffff for untagged")
 	}
-	return p.put(it, VLANVID, U64(vid), Ones(12), true)
+	return p.put(it, VLANVID, U64(vid), Ones(12), Ones(12))
 }

@@ -206,7 +206,9 @@ func (c *checker) checkSimple(a Action) error {
 	case Output:
 		return checkOutput(a, a.Port)
 	case Enqueue:
-		return checkOutput(a, a.Port)
+		if a.Port >= PortMax && a.Port != PortIn && a.Port != PortLocal {
+			return invalid(a, "such a port has no queues", "write the number of a port")
+		}
 	case Controller:
 		if int(a.Reason) >= len(reasonNames) {
 			return invalid(a, "unknown reason", "")
