@@ -3,6 +3,7 @@ package conntrack
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 )
 
@@ -42,6 +43,28 @@ type NAT struct {
 	Kind             NATKind
 	AddrMin, AddrMax [4]byte
 	PortMin, PortMax uint16
+}
+
+// String prints the argument as a ct() action does: "nat", "nat(dst=10.0.0.9:80)".
+func (n NAT) String() string {
+	end := ""
+	switch n.Kind {
+	case NATNone:
+		return ""
+	case NATExisting:
+		return "nat"
+	case NATSrc:
+		end = "src"
+	case NATDst:
+		end = "dst"
+	}
+	switch {
+	case n.AddrMin == [4]byte{}:
+		return "nat(" + end + ")"
+	case n.PortMin == 0:
+		return fmt.Sprintf("nat(%s=%v)", end, netip.AddrFrom4(n.AddrMin))
+	}
+	return fmt.Sprintf("nat(%s=%v:%d)", end, netip.AddrFrom4(n.AddrMin), n.PortMin)
 }
 
 // Request is a ct() action: its arguments except table= (the caller's affair).

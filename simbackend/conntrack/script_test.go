@@ -36,7 +36,7 @@ func (s step) actions(table int) string {
 	if !s.here {
 		args = append(args, fmt.Sprintf("table=%d", table))
 	}
-	if nat := natText(s.NAT); nat != "" {
+	if nat := s.NAT.String(); nat != "" {
 		args = append(args, nat)
 	}
 	var exec []string
@@ -50,27 +50,6 @@ func (s step) actions(table int) string {
 		args = append(args, "exec("+strings.Join(exec, ",")+")")
 	}
 	return "ct(" + strings.Join(args, ",") + ")"
-}
-
-func natText(n conntrack.NAT) string {
-	var verb string
-	switch n.Kind {
-	case conntrack.NATNone:
-		return ""
-	case conntrack.NATExisting:
-		return "nat"
-	case conntrack.NATSrc:
-		verb = "src"
-	case conntrack.NATDst:
-		verb = "dst"
-	}
-	switch {
-	case n.AddrMin == addr{}:
-		return "nat(" + verb + ")"
-	case n.PortMin == 0:
-		return fmt.Sprintf("nat(%s=%s)", verb, dotted(n.AddrMin))
-	}
-	return fmt.Sprintf("nat(%s=%s:%d)", verb, dotted(n.AddrMin), n.PortMin)
 }
 
 // exportTable turns what conntrack found into Ethernet addresses and sends a frame with
