@@ -90,52 +90,35 @@ func (f *frame) left(o datapath.Output, out headers) {
 const ethernetHeader = 14
 
 // end counts the frame by what became of it.
-func (a *account) end(v *simbackend.Verdict, place func() Place) (reason Reason, held bool) {
-	f, size := &a.Fates, len(a.current.Frame)
-	switch {
-	case a.current.answered == packet.TypeARP:
-		f.AnsweredARP++
-	case a.current.answered != 0:
-		f.AnsweredPing++
-	case a.current.several:
-		f.Flooded++
-	case a.current.outs > 0:
-		f.Forwarded++
-	case waits(v):
-		f.Held++
-		return "", true
-	default:
-		reason = a.reason(v)
-		if f.Dropped++; reason == Punted {
-			f.Dropped--
-			f.Punted++
+func (a *account) end(v *simbackend.Verdict, at Frame) (Fate, Reason) {
+	fate, why := a.current.fate(v), Reason("")
+	a.Fates.add(fate)
+	if fate == Dropped || fate == Punted {
+		why = reason(v, len(a.current.Frame))
+		a.drops.add(v, why, at, a.node)
+		if why != Runt && a.node.owns([6]byte(a.current.Frame[6:12])) {
+			a.Own++
 		}
-		a.drops.add(v, reason, size, place)
 	}
-	return reason, false
+	return fate, why
 }
 
-func (a *account) reason(v *simbackend.Verdict) Reason {
+func (f *frame) fate(v *simbackend.Verdict) Fate {
 	switch {
-	case len(a.current.Frame) < ethernetHeader:
-		return Runt
-	case v.Err != nil:
-		return GivenUp
-	case v.PacketIns > 0:
+	case f.answered == packet.TypeARP:
+		return AnsweredARP
+	case f.answered != 0:
+		return AnsweredPing
+	case f.several:
+		return Flooded
+	case f.outs > 0:
+		return Forwarded
+	case waits(v):
+		return Held
+	case v.PacketIns > 0 && v.Err == nil:
 		return Punted
-	case !v.Matched:
-		return ByMiss
 	}
-	return ByRule
-}
-
-// waits reports whether the connection tracker kept the frame: its last rule sent it there to be
-// continued in a table, but no lookup followed.
-func waits(v *simbackend.Verdict) bool {
-	return v.Matched && v.Err == nil && v.PacketIns == 0 && slices.ContainsFunc(v.Flow.Actions, func(a openflow.Action) bool {
-		ct, ok := a.(openflow.CT)
-		return ok && ct.Recirc
-	})
+	return Dropped
 }
 
 // report completes the report from the switch's state.

@@ -28,22 +28,22 @@ type dropGroup struct {
 	flow openflow.Flow
 }
 
-// add counts a frame. place is asked only for the first of a kind.
-func (d *drops) add(v *simbackend.Verdict, reason Reason, size int, place func() Place) {
+// add counts a frame.
+func (d *drops) add(v *simbackend.Verdict, reason Reason, f Frame, n Node) {
 	k := dropKey{reason: reason, table: v.Table}
 	if v.Matched {
 		k.priority, k.cookie = v.Flow.Priority, v.Flow.Cookie
 	}
-	d.group(k, v, place).add(size)
+	d.group(k, v, f, n).add(len(f.Data))
 }
 
-func (d *drops) group(k dropKey, v *simbackend.Verdict, place func() Place) *dropGroup {
+func (d *drops) group(k dropKey, v *simbackend.Verdict, f Frame, n Node) *dropGroup {
 	for _, g := range d.index[k] {
 		if g.holds(v) {
 			return g
 		}
 	}
-	g := &dropGroup{flow: v.Flow, Drop: Drop{Reason: k.reason, Table: k.table, Example: place()}}
+	g := &dropGroup{flow: v.Flow, Drop: Drop{Reason: k.reason, Table: k.table, Example: place(f, n)}}
 	if v.Matched {
 		g.Rule = v.Flow.String()
 	}
@@ -73,7 +73,7 @@ func (d *drops) report(n Node) []Drop {
 	list := []Drop{}
 	for _, g := range d.groups {
 		if t, ok := n.Table(g.Table); ok {
-			g.Name = t.Name
+			g.Name, g.Purpose = t.Name, t.Purpose
 		}
 		list = append(list, g.Drop)
 	}

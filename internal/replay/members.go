@@ -2,6 +2,7 @@ package replay
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -46,4 +47,31 @@ func (m *members) pass(now time.Duration, in, out headers, size int) {
 			m.reports[i].From.add(size)
 		}
 	}
+}
+
+// SentTo is the member that a frame was translated to on its way through the switch.
+func (n Node) SentTo(in, out []byte) (Member, bool) {
+	before, after := parse(in), parse(out)
+	if !before.ends || !after.ends || before.dst == after.dst {
+		return Member{}, false
+	}
+	return n.member(poolMember{n.Listeners[before.dst], after.dst})
+}
+
+// AnswerOf is the member that sent a frame whose source was translated on its way through the
+// switch.
+func (n Node) AnswerOf(in, out []byte) (Member, bool) {
+	before, after := parse(in), parse(out)
+	if !before.ends || !after.ends || before.src == after.src {
+		return Member{}, false
+	}
+	return n.member(poolMember{n.Listeners[after.src], before.src})
+}
+
+func (n Node) member(m poolMember) (Member, bool) {
+	i := slices.IndexFunc(n.Members, func(each Member) bool { return m == poolMember{each.Pool, each.Address} })
+	if i < 0 {
+		return Member{}, false
+	}
+	return n.Members[i], true
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"hpnn/datapath/openflow"
+	"hpnn/internal/packet"
 	"hpnn/internal/pipeline"
 	"hpnn/model"
 	"hpnn/simbackend"
@@ -20,6 +22,9 @@ type Node struct {
 	// each VIP; without listeners a member stands behind any address.
 	Members   []Member
 	Listeners map[netip.AddrPort]string
+
+	// MACs are the node's own.
+	MACs []packet.MAC
 
 	// Tables and Zones explain the numbers of a rendered program; empty if it was not rendered.
 	Tables []pipeline.Table
@@ -54,6 +59,12 @@ func FromTopology(t model.Topology, s pipeline.State) Node {
 	}
 	for _, l := range t.Listeners {
 		n.Listeners[netip.AddrPortFrom(l.VIP, l.Port)] = l.Pool
+	}
+	for _, s := range t.Segments {
+		n.MACs = append(n.MACs, packet.MAC(s.Gateway.MAC))
+		if s.Probe != nil {
+			n.MACs = append(n.MACs, packet.MAC(s.Probe.MAC))
+		}
 	}
 	for _, p := range t.Pools {
 		for _, m := range p.Members {
@@ -92,6 +103,8 @@ func (n Node) Switch(ctx context.Context) (*simbackend.Switch, error) {
 	}
 	return sw, nil
 }
+
+func (n Node) owns(mac packet.MAC) bool { return slices.Contains(n.MACs, mac) }
 
 // Table returns the declaration of a table; false if the rules were not rendered from a topology.
 func (n Node) Table(id openflow.TableID) (pipeline.Table, bool) {

@@ -18,6 +18,9 @@ type Report struct {
 	// Every frame that came in is counted in exactly one of these, by what left because of it.
 	Fates Fates `json:"fates"`
 
+	// Own counts dropped frames that carry a MAC address of the node as their source: a capture that
+	// holds both directions of a port has them, and what the node sent is no input.
+	Own uint64 `json:"own"`
 	// Snapped counts frames of which the captures kept only the beginning. They were executed as they
 	// are, and a switch takes such a frame for malformed.
 	Snapped uint64 `json:"snapped"`
@@ -45,17 +48,6 @@ func (c *Count) add(bytes int) {
 	c.Bytes += uint64(bytes)
 }
 
-// Fates counts frames that came in by what left because of them.
-type Fates struct {
-	Forwarded    uint64 `json:"forwarded"`     // it left by one port
-	Flooded      uint64 `json:"flooded"`       // it left by several
-	AnsweredARP  uint64 `json:"answered_arp"`  // a reply went back to its sender
-	AnsweredPing uint64 `json:"answered_ping"` // likewise
-	Dropped      uint64 `json:"dropped"`       // nothing left
-	Punted       uint64 `json:"punted"`        // nothing left, but the controller got it
-	Held         uint64 `json:"held"`          // a fragment that waited for the rest of its datagram
-}
-
 // PortReport is what passed a port.
 type PortReport struct {
 	Name   string          `json:"name"`
@@ -75,9 +67,10 @@ type MemberReport struct {
 
 // Drop is a reason for that frames did not leave, and how many it met.
 type Drop struct {
-	Reason Reason           `json:"reason"`
-	Table  openflow.TableID `json:"table"`          // of the last lookup
-	Name   string           `json:"name,omitempty"` // the table's, if the rules were rendered
+	Reason  Reason           `json:"reason"`
+	Table   openflow.TableID `json:"table"`             // of the last lookup
+	Name    string           `json:"name,omitempty"`    // the table's, if the rules were rendered
+	Purpose string           `json:"purpose,omitempty"` // likewise
 	// Rule is the flow found there, in canonical form. Learned flows that differ in what they
 	// learned are counted together, and this is the first.
 	Rule    string `json:"rule,omitempty"`
@@ -85,18 +78,6 @@ type Drop struct {
 	Count          // of frames
 	Example Place  `json:"example"` // the first
 }
-
-// Reason is why nothing left.
-type Reason string
-
-// Possible Reason values.
-const (
-	ByRule  Reason = "rule"   // the rule drops, or what it does left nothing
-	ByMiss  Reason = "miss"   // no rule matched
-	GivenUp Reason = "error"  // a limit of the switch was exceeded
-	Runt    Reason = "runt"   // shorter than an Ethernet header: no port delivers it
-	Punted  Reason = "punted" // it went to the controller instead
-)
 
 // Place is where a frame is: a port, a file and the frame's number in it, from 1.
 type Place struct {

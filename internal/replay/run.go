@@ -4,12 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
-	"hpnn/datapath"
-	"hpnn/datapath/openflow"
 	"hpnn/internal/pcap"
-	"hpnn/simbackend"
 )
 
 // Config is what is replayed, through what, and where the result goes.
@@ -23,18 +19,6 @@ type Config struct {
 	// Progress, unless nil, is called now and then with the bytes read of the captures as they are
 	// stored, and their size, 0 if it is not known.
 	Progress func(done, total int64)
-}
-
-// Step is one frame and what became of it.
-type Step struct {
-	Number  int // from 1, over all captures
-	InPort  openflow.PortNo
-	Place   Place
-	Frame   []byte
-	Verdict simbackend.Verdict
-	Trace   datapath.Trace // with the frames that left
-	Reason  Reason         // why nothing left; "" if something did or the frame is held
-	Held    bool
 }
 
 // Run replays captures. The error is Faults if a capture could be read only in part, or not at
@@ -51,33 +35,30 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	if err := r.out.close(); err != nil {
 		return Report{}, err
 	}
-	report, err := r.acc.report(ctx, r.sw)
+	report, err := r.session.Report(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	return report, report.Faults.orNil()
+	report.Faults = r.faults
+	return report, r.faults.orNil()
 }
 
 // runner is a replay under way.
 type runner struct {
 	Config
-	sw      *simbackend.Switch
-	acc     *account
+	session *Session
 	out     *outputs
+	faults  Faults
 	inputs  []Input // those that could be opened, and their readers
 	readers []*pcap.Reader
-
-	number int           // of frames so far
-	start  int64         // time of the first, nanoseconds since 1970
-	now    time.Duration // since then
 }
 
 func newRunner(ctx context.Context, c Config) (*runner, error) {
-	sw, err := c.Node.Switch(ctx)
+	session, err := NewSession(ctx, c.Node)
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Config: c, sw: sw, acc: newAccount(c.Node)}
+	r := &runner{Config: c, session: session, faults: Faults{}}
 	if err := r.open(); err != nil {
 		r.close()
 		return nil, err
@@ -101,7 +82,7 @@ func (r *runner) open() error {
 		if faults[0].File == "" {
 			return err
 		}
-		r.acc.Faults = append(r.acc.Faults, faults...)
+		r.faults = append(r.faults, faults...)
 	}
 	return nil
 }
@@ -110,7 +91,7 @@ func (r *runner) close() {
 	for _, reader := range r.readers {
 		reader.Close()
 	}
-	r.sw.Close()
+	r.session.Close()
 }
 
 // pulse is how many frames pass between looks at the context and calls of Progress.
@@ -118,25 +99,34 @@ const pulse = 512
 
 func (r *runner) loop(ctx context.Context) error {
 	frames := pcap.Merge(r.readers...)
-	for {
+	for n := 1; ; n++ {
 		source, rec, err := frames.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			r.acc.Faults = append(r.acc.Faults, faultsOf(err)...)
+			r.faults = append(r.faults, faultsOf(err)...)
 			return nil
 		}
-		r.frame(source, rec)
+		in := r.inputs[source]
+		r.frame(Frame{in.Port, in.Path, rec})
 		if r.out.err != nil {
 			return r.out.close()
 		}
-		if r.number%pulse == 0 {
+		if n%pulse == 0 {
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("replay stopped after %d frames: %w", r.number, err)
+				return fmt.Errorf("replay stopped after %d frames: %w", n, err)
 			}
 			r.progress()
 		}
+	}
+}
+
+func (r *runner) frame(f Frame) {
+	if r.Explain == nil {
+		r.session.Receive(f, r.out.write)
+	} else {
+		r.Explain(r.session.Explain(f, r.out.write))
 	}
 }
 
@@ -150,31 +140,4 @@ func (r *runner) progress() {
 		done, total = done+d, total+t
 	}
 	r.Progress(done, total)
-}
-
-// frame replays one frame.
-func (r *runner) frame(source int, rec pcap.Record) {
-	if r.number++; r.number == 1 {
-		r.start = rec.Time
-	}
-	r.now = max(r.now, time.Duration(rec.Time-r.start))
-	r.sw.Advance(r.now)
-	in := datapath.Injection{InPort: r.inputs[source].Port, Frame: rec.Data}
-	place := func() Place {
-		return Place{r.Node.PortName(in.InPort), r.inputs[source].Path, rec.Index, rec.At()}
-	}
-	r.acc.begin(r.start, r.now, in, rec.Snapped())
-	emit := func(o datapath.Output) {
-		r.acc.left(o)
-		r.out.write(r.start+int64(r.now), o)
-	}
-	if r.Explain == nil {
-		v := r.sw.Receive(in, emit)
-		r.acc.end(&v, place)
-		return
-	}
-	v, trace := r.sw.Explain(in, emit)
-	reason, held := r.acc.end(&v, place)
-	r.Explain(Step{Number: r.number, InPort: in.InPort, Place: place(), Frame: rec.Data,
-		Verdict: v, Trace: trace, Reason: reason, Held: held})
 }

@@ -1,0 +1,92 @@
+package replay
+
+import (
+	"context"
+	"time"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/internal/pcap"
+	"hpnn/simbackend"
+)
+
+// Frame is a frame of a capture and the port it enters.
+type Frame struct {
+	Port openflow.PortNo
+	Path string // of the capture
+	pcap.Record
+}
+
+// Step is one frame and what became of it.
+type Step struct {
+	Number  int // from 1, in the order of the session
+	Place   Place
+	Frame   Frame // its bytes are valid as long as the record's were
+	Fate    Fate
+	Reason  Reason // why nothing left; "" if something did or the frame is held
+	Verdict simbackend.Verdict
+	Trace   datapath.Trace // with the frames that left
+}
+
+// Session is a switch to which frames are given one by one, and the account of what became of them.
+type Session struct {
+	node   Node
+	sw     *simbackend.Switch
+	acc    *account
+	number int           // of frames so far
+	start  int64         // time of the first, nanoseconds since 1970
+	now    time.Duration // since then
+}
+
+// NewSession makes the node's switch. The error names the first port or rule that it refuses.
+func NewSession(ctx context.Context, n Node) (*Session, error) {
+	sw, err := n.Switch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{node: n, sw: sw, acc: newAccount(n)}, nil
+}
+
+// Receive executes a frame at its time and hands what leaves to emit, with the time at which it
+// leaves in nanoseconds since 1970. The bytes given to emit are valid during the call only.
+func (s *Session) Receive(f Frame, emit func(at int64, o datapath.Output)) {
+	in := s.begin(f)
+	v := s.sw.Receive(in, s.leaving(emit))
+	s.acc.end(&v, f)
+}
+
+// Explain is Receive, and tells what happened.
+func (s *Session) Explain(f Frame, emit func(at int64, o datapath.Output)) Step {
+	in := s.begin(f)
+	v, trace := s.sw.Explain(in, s.leaving(emit))
+	fate, why := s.acc.end(&v, f)
+	return Step{Number: s.number, Place: place(f, s.node), Frame: f, Fate: fate, Reason: why, Verdict: v, Trace: trace}
+}
+
+// begin moves time to the frame's.
+func (s *Session) begin(f Frame) datapath.Injection {
+	if s.number++; s.number == 1 {
+		s.start = f.Time
+	}
+	s.now = max(s.now, time.Duration(f.Time-s.start))
+	s.sw.Advance(s.now)
+	in := datapath.Injection{InPort: f.Port, Frame: f.Data}
+	s.acc.begin(s.start, s.now, in, f.Snapped())
+	return in
+}
+
+func (s *Session) leaving(emit func(int64, datapath.Output)) func(datapath.Output) {
+	at := s.start + int64(s.now)
+	return func(o datapath.Output) {
+		s.acc.left(o)
+		emit(at, o)
+	}
+}
+
+func place(f Frame, n Node) Place { return Place{n.PortName(f.Port), f.Path, f.Index, f.At()} }
+
+// Report is what became of the frames so far.
+func (s *Session) Report(ctx context.Context) (Report, error) { return s.acc.report(ctx, s.sw) }
+
+// Close releases the switch.
+func (s *Session) Close() error { return s.sw.Close() }
