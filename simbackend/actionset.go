@@ -41,6 +41,9 @@ const (
 	rankPushVLAN
 	rankDecTTL
 	rankSet
+	rankCT // from here on only the last that is there counts
+	rankCTClear
+	rankResubmit
 	rankOutput
 	ranks
 )
@@ -55,34 +58,50 @@ func rank(a openflow.Action) int {
 		return rankDecTTL
 	case openflow.Output, openflow.OutputField, openflow.Controller:
 		return rankOutput
+	case openflow.Resubmit:
+		return rankResubmit
+	case openflow.CTClear:
+		return rankCTClear
+	case openflow.CT:
+		return rankCT
 	}
 	return rankSet
 }
 
 // ordered sorts the set by rank. Of one kind the last written counts; sets and moves all count,
-// in the order written.
+// in the order written. Only one action sends the frame somewhere, that of the highest rank; if
+// there is none, the set does nothing.
 func (s *actionSet) ordered() []openflow.Action {
-	var out []openflow.Action
-	for r := range ranks {
-		var last openflow.Action
-		for _, a := range s.list {
-			switch {
-			case rank(a) != r:
-			case r == rankSet:
-				out = append(out, a)
-			default:
-				last = a
-			}
-		}
-		if last != nil {
-			out = append(out, last)
+	var last [ranks]openflow.Action
+	var sets []openflow.Action
+	for _, a := range s.list {
+		if r := rank(a); r == rankSet {
+			sets = append(sets, a)
+		} else {
+			last[r] = a
 		}
 	}
-	return out
+	var final openflow.Action
+	for _, a := range last[rankCT:] {
+		if a != nil {
+			final = a
+		}
+	}
+	if final == nil {
+		return nil
+	}
+	var out []openflow.Action
+	for _, a := range last[:rankSet] {
+		if a != nil {
+			out = append(out, a)
+		}
+	}
+	return append(append(out, sets...), final)
 }
 
-// runSet executes the action set, unless an exit has dropped it.
-func (p *pass) runSet() {
+// runSet executes the action set, unless an exit has dropped it. table is where the pass began:
+// a resubmit to the current table goes there.
+func (p *pass) runSet(table openflow.TableID) {
 	if p.trace != nil {
 		p.trace.actionSet()
 	}
@@ -90,9 +109,10 @@ func (p *pass) runSet() {
 		return
 	}
 	c, err := compile(p.set.ordered())
+	p.set.clear()
 	if err != nil {
 		p.fail(err, err.Error())
 		return
 	}
-	p.run(&c, openflow.CurrentTable)
+	p.run(&c, table)
 }

@@ -125,23 +125,17 @@ func (t *transaction) overlaps(f openflow.Flow, same *rule) bool {
 	return false
 }
 
-// modify changes the actions of the flows selected. If there are none, it adds the flow, unless it
-// was to select by cookie.
+// modify changes the actions of the flows selected, and nothing else of them. If there are none, it
+// does nothing: unlike OpenFlow 1.0, later versions do not add the flow.
 func (t *transaction) modify(m openflow.FlowMod) error {
 	r, err := ready(m.Flow)
 	if err != nil {
 		return err
 	}
-	found := t.sw.selected(m)
-	if len(found) == 0 && m.CookieMask == 0 {
-		return t.add(m.Flow)
-	}
-	for _, old := range found {
-		new := t.sw.modified(old, m.Flow, r.code)
-		if m.CookieMask != 0 {
-			new.flow.Cookie = old.flow.Cookie
-		}
-		t.change(old, new)
+	for _, old := range t.sw.selected(m) {
+		f := m.Flow
+		f.Cookie = old.flow.Cookie
+		t.change(old, t.sw.modified(old, f, r.code))
 	}
 	return nil
 }

@@ -45,12 +45,12 @@ func (p *pass) step(o *op, table openflow.TableID) bool {
 	case opLearn:
 		p.runLearn(o)
 	default:
-		p.stepRare(o)
+		p.stepRare(o, table)
 	}
 	return true
 }
 
-func (p *pass) stepRare(o *op) {
+func (p *pass) stepRare(o *op, table openflow.TableID) {
 	switch o.code {
 	case opOutputField:
 		p.outputField(&o.src)
@@ -82,7 +82,7 @@ func (p *pass) stepRare(o *op) {
 		}
 		p.set.clear()
 	case opClone:
-		p.clone(&o.more.nested)
+		p.clone(&o.more.nested, table)
 	case opExit:
 		p.exited = true
 	case opNote:
@@ -190,15 +190,15 @@ func (p *pass) runLearn(o *op) {
 
 // clone executes actions as if on a copy: fields and stack are as before afterwards. Like OVS, it
 // copies the frame only for actions that cannot be taken back by rewriting it again.
-func (p *pass) clone(c *code) {
+func (p *pass) clone(c *code, table openflow.TableID) {
 	key, stack, exited := p.key, append([]openflow.Value(nil), p.stack...), p.exited
 	if c.reversible() {
-		p.run(c, openflow.CurrentTable)
+		p.run(c, table)
 	} else {
 		p.commit()
 		at := len(p.steps)
 		p.steps = append(p.steps, step{kind: stepClone})
-		p.run(c, openflow.CurrentTable)
+		p.run(c, table)
 		p.steps[at].n = len(p.steps) - at - 1
 	}
 	p.key, p.stack, p.exited, p.dirty = key, append(p.stack[:0], stack...), exited, true

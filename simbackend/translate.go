@@ -66,7 +66,7 @@ func (p *pass) begin(sw *Switch, length int) {
 func (p *pass) translate(from openflow.TableID) {
 	p.resume(from, p.key.InPort())
 	if p.err == nil && !p.set.empty() {
-		p.runSet()
+		p.runSet(from)
 	}
 	if p.err != nil {
 		p.steps = p.steps[:0]
@@ -103,14 +103,14 @@ func (p *pass) find(table openflow.TableID, port uint16) *rule {
 }
 
 // resubmit looks the frame up in a table and comes back, unless a limit is exceeded. Only a
-// lookup in the same or an earlier table nests.
+// lookup in the same or an earlier table nests, but at the limit none is allowed.
 func (p *pass) resubmit(table, from openflow.TableID, port uint16) {
 	deeper := 0
 	if table <= from {
 		deeper = 1
 	}
 	switch {
-	case p.depth+deeper > maxDepth:
+	case p.depth >= maxDepth:
 		p.fail(errTooDeep, "over max translation depth 64")
 	case p.resubmits >= maxResubmits:
 		p.fail(errTooMany, "over 4096 resubmit actions")
