@@ -1,0 +1,335 @@
+package conformance
+
+import (
+	"hpnn/datapath/openflow"
+	"hpnn/datapath/openflow/openflowtest"
+)
+
+// actions makes a valid list for a flow of a table; most lists end by sending the frame on.
+func (m *maker) actions(match openflow.Match, table openflow.TableID, n int) []openflow.Action {
+	var list []openflow.Action
+	add := func(a openflow.Action) {
+		if a == nil {
+			return
+		}
+		longer := append(list[:len(list):len(list)], a)
+		if (openflow.Flow{Table: table, Match: match, Actions: longer}).Validate() == nil {
+			list = longer
+		}
+	}
+	for range m.IntN(n) {
+		add(m.action(match, table))
+	}
+	if m.chance(80) {
+		add(m.onward(match, table))
+	}
+	return list
+}
+
+// onward is an action by which the frame goes somewhere.
+func (m *maker) onward(match openflow.Match, table openflow.TableID) openflow.Action {
+	last := int(table) == m.tables-1
+	switch {
+	case !last && m.traits.tracking && m.chance(35):
+		return m.ct(table)
+	case !last && m.chance(35):
+		return openflow.Resubmit{InPort: openflow.PortIn, Table: m.later(table)}
+	case !last && m.chance(30):
+		return openflow.GotoTable{Table: m.later(table)}
+	}
+	return m.output()
+}
+
+// later is a table behind the given one, or, rarely, any.
+func (m *maker) later(table openflow.TableID) openflow.TableID {
+	if int(table) >= m.tables-1 || m.chance(2) {
+		return openflow.TableID(m.IntN(m.tables))
+	}
+	return table + 1 + openflow.TableID(m.IntN(m.tables-1-int(table)))
+}
+
+func (m *maker) output() openflow.Action {
+	if m.chance(80) {
+		return openflow.Output{Port: openflow.PortNo(1 + m.IntN(Ports))}
+	}
+	return openflow.Output{Port: pick(m, openflow.PortIn, openflow.PortIn, openflow.PortFlood, openflow.PortAll, openflow.PortLocal, openflow.PortNo(7))}
+}
+
+// action is a random action, perhaps not valid for the match.
+func (m *maker) action(match openflow.Match, table openflow.TableID) openflow.Action {
+	return weighted(m, []choice[func(openflow.Match, openflow.TableID) openflow.Action]{
+		{20, func(openflow.Match, openflow.TableID) openflow.Action { return m.output() }},
+		{30, m.random("SetField")},
+		{12, m.loadRegister},
+		{10, m.random("Move")},
+		{6, m.random("Push")},
+		{6, m.random("Pop")},
+		{8, func(openflow.Match, openflow.TableID) openflow.Action { return openflow.DecTTL{} }},
+		{8, m.multipath},
+		{8, func(_ openflow.Match, t openflow.TableID) openflow.Action {
+			return openflow.Resubmit{InPort: pick(m, openflow.PortIn, openflow.PortIn, m.gen.Port()), Table: m.later(t)}
+		}},
+		{3, m.outputField},
+		{3, m.random("WriteMetadata")},
+		{12, m.trackingAction},
+		{8, m.learnAction},
+		{8, m.vlanAction},
+		{6, m.setAction},
+		{4, m.clone},
+		{3, m.rare},
+	})(match, table)
+}
+
+// random is a random valid action of a kind.
+func (m *maker) random(k openflowtest.Kind) func(openflow.Match, openflow.TableID) openflow.Action {
+	return func(match openflow.Match, table openflow.TableID) openflow.Action {
+		a := m.gen.Action(k, match, table)
+		if set, ok := a.(openflow.SetField); ok && m.forbidden(set.Field) {
+			return nil
+		}
+		if move, ok := a.(openflow.Move); ok && m.forbidden(move.Dst.Field) {
+			return nil
+		}
+		if pop, ok := a.(openflow.Pop); ok && m.forbidden(pop.Dst.Field) {
+			return nil
+		}
+		return a
+	}
+}
+
+// forbidden reports whether writing a field leads to something that is excluded.
+func (m *maker) forbidden(f openflow.Field) bool {
+	switch f {
+	case openflow.ICMPType, openflow.ICMPv6Type: // could become an error that nat translates
+		return m.traits.nat
+	case openflow.PktMark, openflow.TunID:
+		return true
+	}
+	return false
+}
+
+func (m *maker) register() openflow.Subfield {
+	s := openflow.Whole(openflow.Register(m.IntN(4)))
+	if m.chance(20) {
+		s.Width = uint8(1 + m.IntN(32))
+		s.Offset = uint8(m.IntN(33 - int(s.Width)))
+	}
+	return s
+}
+
+func (m *maker) loadRegister(openflow.Match, openflow.TableID) openflow.Action {
+	dst := m.register()
+	return openflow.Load(openflow.U64(uint64(m.IntN(5))).And(openflow.Ones(int(dst.Width))), dst)
+}
+
+func (m *maker) multipath(match openflow.Match, table openflow.TableID) openflow.Action {
+	if m.chance(30) {
+		return m.random("Multipath")(match, table)
+	}
+	return openflow.Multipath{
+		Fields: openflow.HashFields(m.IntN(7)), Algorithm: openflow.HashAlgorithm(m.IntN(4)),
+		Basis: uint16(m.IntN(3)), Links: uint32(1 + m.IntN(5)), Dst: openflow.Whole(openflow.Register(m.IntN(4))),
+	}
+}
+
+func (m *maker) outputField(openflow.Match, openflow.TableID) openflow.Action {
+	if m.chance(30) {
+		return openflow.OutputField{Src: openflow.Whole(openflow.InPort)}
+	}
+	return openflow.OutputField{Src: m.register()}
+}
+
+func (m *maker) vlanAction(match openflow.Match, table openflow.TableID) openflow.Action {
+	if !m.traits.vlan {
+		return nil
+	}
+	kinds := []openflowtest.Kind{"PushVLAN", "PopVLAN"}
+	if tag := match.Get(openflow.VLANTCI); tag.Value.Lo&tag.Mask.Lo&openflow.VLANPresent != 0 {
+		kinds = append(kinds, "SetVLANVID", "SetVLANPCP")
+	}
+	return m.random(pick(m, kinds...))(match, table)
+}
+
+func (m *maker) setAction(match openflow.Match, table openflow.TableID) openflow.Action {
+	if !m.traits.actionSet {
+		return nil
+	}
+	if m.chance(15) {
+		return openflow.ClearActions{}
+	}
+	var list []openflow.Action
+	for range 1 + m.IntN(3) {
+		a := m.settable(match, table)
+		if a == nil {
+			continue
+		}
+		longer := append(list[:len(list):len(list)], a)
+		if (openflow.Flow{Table: table, Match: match, Actions: []openflow.Action{openflow.WriteActions{Actions: longer}}}).Validate() == nil {
+			list = longer
+		}
+	}
+	return openflow.WriteActions{Actions: list}
+}
+
+// settable is a random action for the action set.
+func (m *maker) settable(match openflow.Match, table openflow.TableID) openflow.Action {
+	return weighted(m, []choice[func(openflow.Match, openflow.TableID) openflow.Action]{
+		{40, func(openflow.Match, openflow.TableID) openflow.Action { return m.output() }},
+		{25, m.random("SetField")},
+		{8, m.random("Move")},
+		{10, func(openflow.Match, openflow.TableID) openflow.Action { return openflow.DecTTL{} }},
+		{10, m.vlanAction},
+		{5, func(openflow.Match, openflow.TableID) openflow.Action { return openflow.CTClear{} }},
+		{10, func(_ openflow.Match, t openflow.TableID) openflow.Action {
+			return openflow.Resubmit{InPort: openflow.PortIn, Table: m.later(t)}
+		}},
+	})(match, table)
+}
+
+func (m *maker) clone(match openflow.Match, table openflow.TableID) openflow.Action {
+	if m.traits.actionSet && m.chance(50) {
+		return nil
+	}
+	return openflow.Clone{Actions: m.actions(match, table, 3)}
+}
+
+func (m *maker) rare(match openflow.Match, table openflow.TableID) openflow.Action {
+	switch m.IntN(4) {
+	case 0:
+		return openflow.Exit{}
+	case 1:
+		return openflow.Set(openflow.InPort, openflow.U64(uint64(m.IntN(4))))
+	case 2:
+		return m.random("Controller")(match, table)
+	}
+	return m.random("Note")(match, table)
+}
+
+func (m *maker) trackingAction(_ openflow.Match, table openflow.TableID) openflow.Action {
+	switch {
+	case !m.traits.tracking:
+		return nil
+	case m.chance(10):
+		return openflow.CTClear{}
+	}
+	return m.ct(table)
+}
+
+// ct is a random ct() for a flow of a table.
+func (m *maker) ct(table openflow.TableID) openflow.Action {
+	a := openflow.CT{Commit: m.chance(50), Recirc: m.chance(70), Zone: uint16(pick(m, 0, 0, 1, 2))}
+	if a.Recirc {
+		a.Table = m.later(table)
+	}
+	a.Force = a.Commit && m.chance(8)
+	if m.chance(8) {
+		a.Zone, a.ZoneSrc = 0, openflow.Subfield{Field: openflow.Register(m.IntN(4)), Offset: 0, Width: 16}
+	}
+	if m.traits.nat && m.chance(60) {
+		a.NAT = m.nat(a.Commit)
+	}
+	if a.Commit && m.chance(35) {
+		a.Exec = m.exec()
+	}
+	return a
+}
+
+func (m *maker) nat(commit bool) *openflow.NAT {
+	if !commit {
+		return &openflow.NAT{}
+	}
+	n := openflow.NAT{Kind: pick(m, openflow.NATSrc, openflow.NATDst)}
+	if m.chance(10) && n.Kind == openflow.NATSrc {
+		return &n
+	}
+	to := openflow.Addr(pick(m, natTargets...))
+	n.Addr = [2]openflow.Value{to, to}
+	if m.chance(50) {
+		port := pick(m, natPorts...)
+		n.Port = [2]uint16{port, port}
+	}
+	return &n
+}
+
+func (m *maker) exec() []openflow.Action {
+	var list []openflow.Action
+	for range 1 + m.IntN(2) {
+		f := pick(m, openflow.CTMark, openflow.CTLabel)
+		if m.chance(30) {
+			src, dst := m.register(), openflow.Whole(f)
+			dst.Width, src.Width = min(src.Width, dst.Width), min(src.Width, dst.Width)
+			list = append(list, openflow.Move{Src: src, Dst: dst})
+			continue
+		}
+		mask := f.Mask()
+		if m.chance(30) {
+			mask = m.gen.Mask(f.Width())
+		}
+		list = append(list, openflow.SetField{Field: f, Value: m.gen.Value(f).And(mask), Mask: mask})
+	}
+	return list
+}
+
+// swaps are fields and what they are in the frame's answer.
+var swaps = map[openflow.Field]openflow.Field{
+	openflow.EthSrc: openflow.EthDst, openflow.EthDst: openflow.EthSrc, openflow.IPSrc: openflow.IPDst, openflow.IPDst: openflow.IPSrc,
+	openflow.TCPSrc: openflow.TCPDst, openflow.TCPDst: openflow.TCPSrc, openflow.UDPSrc: openflow.UDPDst, openflow.UDPDst: openflow.UDPSrc,
+	openflow.ARPSpa: openflow.ARPTpa,
+}
+
+// learnAction is a random learn for frames of a match, with a priority that no other flow has.
+func (m *maker) learnAction(match openflow.Match, table openflow.TableID) openflow.Action {
+	if !m.traits.learning {
+		return nil
+	}
+	m.learns++
+	a := openflow.Learn{Table: m.later(table), Priority: 100 + m.learns, Cookie: uint64(m.IntN(3))}
+	if m.traits.time {
+		a.IdleTimeout, a.HardTimeout = uint16(pick(m, 0, 2, 5)), uint16(pick(m, 0, 3, 9))
+	}
+	if m.chance(25) {
+		a.Limit = uint32(1 + m.IntN(3))
+		if m.chance(60) {
+			a.ResultDst = openflow.Subfield{Field: openflow.Register(m.IntN(4)), Offset: uint8(m.IntN(32)), Width: 1}
+		}
+	}
+	for _, f := range []openflow.Field{openflow.EthType, openflow.IPProto} {
+		if v, ok := match.Exact(f); ok && m.chance(85) {
+			a.Specs = append(a.Specs, openflow.LearnMatchValue{Dst: openflow.Whole(f), Value: v})
+		}
+	}
+	for range 1 + m.IntN(4) {
+		longer := a
+		longer.Specs = append(a.Specs[:len(a.Specs):len(a.Specs)], m.learnSpec(match))
+		if (openflow.Flow{Table: table, Match: match, Actions: []openflow.Action{longer}}).Validate() == nil {
+			a = longer
+		}
+	}
+	if m.chance(60) {
+		a.Specs = append(a.Specs, openflow.LearnOutput{Src: openflow.Whole(openflow.InPort)})
+	}
+	return a
+}
+
+func (m *maker) learnSpec(match openflow.Match) openflow.LearnSpec {
+	src := openflow.Whole(m.gen.MatchingField(match))
+	if m.chance(20) && src.Width > 1 {
+		src.Width = uint8(1 + m.IntN(int(src.Width)-1))
+	}
+	dst := src
+	switch to, ok := swaps[src.Field]; {
+	case ok && m.chance(60):
+		dst.Field = to
+		return openflow.LearnMatchField{Dst: dst, Src: src}
+	case m.chance(40):
+		return openflow.LearnMatchField{Dst: dst, Src: src}
+	case m.chance(25):
+		return openflow.LearnLoadValue{Dst: openflow.Whole(openflow.EthDst), Value: openflow.MAC([6]byte(pick(m, macs...)))}
+	case m.chance(25):
+		return openflow.LearnMatchValue{Dst: openflow.Whole(openflow.Register(m.IntN(4))), Value: openflow.U64(uint64(m.IntN(4)))}
+	}
+	dst = openflow.Whole(openflow.Register(m.IntN(4)))
+	src.Width = min(src.Width, dst.Width)
+	dst.Width = src.Width
+	return openflow.LearnLoadField{Src: src, Dst: dst}
+}

@@ -1,0 +1,109 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Campaign compares many cases.
+type Campaign struct {
+	Seed     uint64 // of the first case
+	Cases    uint64 // how many
+	Workers  int    // real switches at a time
+	Captures Captures
+	// Found is told of every mismatch, by one worker at a time.
+	Found func(Finding)
+	// Progress is told how many more cases have been compared, by one worker at a time.
+	Progress func(n int)
+}
+
+// Finding is a case on which the switches differ.
+type Finding struct {
+	Seed uint64
+	// Difference is what Compare said, or how the switch failed.
+	Difference string
+	File       File
+}
+
+// batch is how many cases a real switch is given at once.
+const batch = 100
+
+// Run compares the cases and returns when all are done, the context is over or a switch cannot be had.
+func (c Campaign) Run(ctx context.Context) error {
+	seeds := make(chan uint64)
+	errs := make([]error, c.Workers)
+	var workers sync.WaitGroup
+	var lock sync.Mutex
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i := range c.Workers {
+		workers.Go(func() {
+			if errs[i] = c.work(ctx, seeds, &lock); errs[i] != nil {
+				cancel()
+			}
+		})
+	}
+	for from := uint64(0); from < c.Cases && ctx.Err() == nil; from += batch {
+		select {
+		case seeds <- c.Seed + from:
+		case <-ctx.Done():
+		}
+	}
+	close(seeds)
+	workers.Wait()
+	return errors.Join(errs...)
+}
+
+// work compares batches, of which it is given the first seed.
+func (c Campaign) work(ctx context.Context, seeds <-chan uint64, lock *sync.Mutex) error {
+	oracle, err := StartOracle(ctx)
+	if err != nil {
+		return err
+	}
+	defer oracle.Close()
+	for first := range seeds {
+		n := min(batch, c.Seed+c.Cases-first)
+		findings, err := c.compare(ctx, oracle, first, n)
+		if err != nil {
+			return err
+		}
+		lock.Lock()
+		for _, f := range findings {
+			c.Found(f)
+		}
+		c.Progress(int(n))
+		lock.Unlock()
+	}
+	return nil
+}
+
+func (c Campaign) compare(ctx context.Context, oracle *Oracle, first, n uint64) (findings []Finding, err error) {
+	cases := make([]Case, n)
+	for i := range cases {
+		cases[i] = Generate(first+uint64(i), c.Captures)
+	}
+	answers, err := oracle.Run(ctx, cases...)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range answers {
+		if diff := Judge(cases[i], a); diff != "" {
+			findings = append(findings, Finding{first + uint64(i), diff, File{cases[i], a.Record}})
+		}
+	}
+	return findings, nil
+}
+
+// Judge says how the simulator differs from the real switch's answer to a case; nothing if it does not.
+func Judge(c Case, a Answer) string {
+	if a.Err != nil {
+		return fmt.Sprintf("the real switch failed: %v", a.Err)
+	}
+	got, err := Simulate(c)
+	if err != nil {
+		return fmt.Sprintf("the simulator refused: %v", err)
+	}
+	return Compare(a.Record, got)
+}

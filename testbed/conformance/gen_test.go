@@ -1,0 +1,28 @@
+package conformance
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSameNumberSameCase(t *testing.T) {
+	for seed := range uint64(50) {
+		a, b := Generate(seed, nil), Generate(seed, nil)
+		require.Equal(t, File{Case: a}.String(), File{Case: b}.String())
+	}
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	seed := uint64(0)
+	for b.Loop() {
+		Generate(seed, nil)
+		seed++
+	}
+}
+
+func TestShow(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Log(File{Case: Generate(seed+3, nil)}.String())
+	}
+}

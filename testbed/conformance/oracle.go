@@ -1,0 +1,187 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hpnn/datapath/openflow"
+	"hpnn/testbed/dummy"
+)
+
+// Oracle is a real Open vSwitch that runs cases.
+type Oracle struct {
+	sw *dummy.Switch
+	// dirty: fragments may wait for the rest of their datagram.
+	dirty bool
+}
+
+// Answer is what became of a case on the real switch.
+type Answer struct {
+	Record Record
+	// Err is why there is no Record, such as a dummy.AbortedError; then the switch has been restarted.
+	Err error
+}
+
+// StartOracle starts a switch. Close ends it.
+func StartOracle(ctx context.Context) (*Oracle, error) {
+	sw, err := dummy.Start(ctx, OracleConfig())
+	if err != nil {
+		return nil, fmt.Errorf("start oracle: %w", err)
+	}
+	return NewOracle(sw), nil
+}
+
+// OracleConfig is the configuration of the switch that NewOracle takes.
+func OracleConfig() dummy.Config { return dummy.Config{Ports: dummy.NumberedPorts(Ports)} }
+
+// NewOracle makes a running switch an oracle.
+func NewOracle(sw *dummy.Switch) *Oracle { return &Oracle{sw: sw} }
+
+// Close ends the switch.
+func (o *Oracle) Close() error { return o.sw.Close() }
+
+// Run runs cases one after the other, each on a switch that is as new. Many at once cost less than one at a time, for
+// all are translated by one process. The error is that of the switch failing for good.
+func (o *Oracle) Run(ctx context.Context, cases ...Case) ([]Answer, error) {
+	plans, err := o.plan(ctx, cases)
+	if err != nil {
+		return nil, err
+	}
+	answers, dumps := make([]Answer, len(cases)), make([]dummy.Dump, len(cases))
+	for i := range plans {
+		dumps[i], err = o.play(ctx, &plans[i], &answers[i])
+		if err == nil {
+			continue
+		}
+		answers[i].Err, dumps[i] = err, dummy.Dump{}
+		if err := o.sw.Restart(ctx); err != nil {
+			return nil, fmt.Errorf("restart oracle: %w", err)
+		}
+	}
+	texts, err := o.sw.Decode(ctx, dumps...)
+	if err != nil {
+		return nil, fmt.Errorf("decode flows: %w", err)
+	}
+	for i := range answers {
+		if answers[i].Err == nil {
+			answers[i].Record.Flows, answers[i].Err = flowLines(texts[i])
+		}
+	}
+	return answers, nil
+}
+
+func flowLines(dump string) (lines []string, err error) {
+	entries, err := openflow.ParseDump("dump", strings.NewReader(dump))
+	if err != nil {
+		return nil, fmt.Errorf("read the switch's dump: %w", err)
+	}
+	for _, e := range entries {
+		lines = append(lines, flowLine(e))
+	}
+	slices.Sort(lines)
+	return lines, nil
+}
+
+// play runs one case and dumps the flows it leaves.
+func (o *Oracle) play(ctx context.Context, p *plan, a *Answer) (dummy.Dump, error) {
+	a.Record.Outputs = map[openflow.PortNo][][]byte{}
+	if err := o.clean(ctx, p); err != nil {
+		return dummy.Dump{}, err
+	}
+	for _, s := range p.steps {
+		if err := o.take(ctx, s, &a.Record); err != nil {
+			return dummy.Dump{}, err
+		}
+	}
+	if err := o.observe(ctx, &a.Record); err != nil {
+		return dummy.Dump{}, err
+	}
+	return o.sw.RawFlows(ctx)
+}
+
+// take lets one step of a plan happen.
+func (o *Oracle) take(ctx context.Context, s step, r *Record) error {
+	switch {
+	case len(s.frames) > 0:
+		return o.sw.Receive(ctx, portName(s.port), s.frames...)
+	case s.by > 0:
+		return o.sw.Warp(ctx, s.by)
+	case s.refused:
+		r.Refused = append(r.Refused, s.event)
+		return nil
+	}
+	err := o.sw.Apply(ctx, s.bundle)
+	var refused *dummy.RefusedError
+	if errors.As(err, &refused) {
+		r.Refused = append(r.Refused, s.event)
+		return nil
+	}
+	return err
+}
+
+// observe reads what the switch sent and what it tracks.
+func (o *Oracle) observe(_ context.Context, r *Record) error {
+	outputs, err := o.sw.Outputs()
+	if err != nil {
+		return err
+	}
+	for _, out := range outputs {
+		port := portNumber(out.Port)
+		r.Outputs[port] = append(r.Outputs[port], out.Frame)
+	}
+	text, err := o.sw.Connections(context.Background())
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(text) {
+		r.Connections = append(r.Connections, strings.TrimSpace(line))
+	}
+	slices.Sort(r.Connections)
+	return nil
+}
+
+func portNumber(name string) openflow.PortNo {
+	for _, p := range allPorts() {
+		if portName(p) == name {
+			return p
+		}
+	}
+	panic("conformance: the switch sent a frame on port " + name)
+}
+
+// fragmentLife is more than the time for which fragments wait for the rest of their datagram.
+const fragmentLife = 31 * time.Second
+
+// clean takes away what the case before may have left, except for flows, which the plan's first bundle deletes.
+func (o *Oracle) clean(ctx context.Context, p *plan) error {
+	if o.dirty {
+		if err := o.drain(ctx); err != nil {
+			return err
+		}
+	}
+	o.dirty = p.fragments
+	if err := o.sw.FlushConnections(ctx); err != nil {
+		return err
+	}
+	_, err := o.sw.Outputs()
+	return err
+}
+
+// drain gets rid of fragments in waiting: once they are too old, the next frame that is tracked lets them go.
+func (o *Oracle) drain(ctx context.Context) error {
+	if err := o.sw.Warp(ctx, fragmentLife); err != nil {
+		return err
+	}
+	drain, err := o.sw.Encode(ctx, "flow delete\nflow priority=1,ip,actions=ct()\nflow priority=1,ipv6,actions=ct()")
+	if err != nil {
+		return err
+	}
+	if err := o.sw.Apply(ctx, drain[0]); err != nil {
+		return err
+	}
+	return o.sw.Receive(ctx, portName(1), anyFrame)
+}
