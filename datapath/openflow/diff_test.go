@@ -71,7 +71,7 @@ func changesNeeded(have, want Program) int {
 
 func TestDiffLeadsFromAnyStateToAny(t *testing.T) {
 	g := openflowtest.New(7)
-	for range 400 {
+	for range 200 {
 		have := withoutFlags(g.Program(g.IntN(12)))
 		want := withoutFlags(neighbour(g, have))
 		bundle := Diff(slices.Collect(have.All()), want)

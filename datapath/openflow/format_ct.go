@@ -91,9 +91,9 @@ func (n NAT) appendRange(b []byte) []byte {
 func (n NAT) appendAddr(b []byte, a Value, ports bool) []byte {
 	switch {
 	case !n.IPv6:
-		return ipv4(a).AppendTo(b)
+		return appendIPv4(b, a)
 	case ports:
-		return append(ipv6(a).AppendTo(append(b, '[')), ']')
+		return append(appendIPv6(append(b, '['), a), ']')
 	}
-	return ipv6(a).AppendTo(b)
+	return appendIPv6(b, a)
 }

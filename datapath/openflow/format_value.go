@@ -36,25 +36,27 @@ func appendMAC(b []byte, v Value) []byte {
 	return b
 }
 
-// ipv4 is the address whose 32 bits v holds.
-func ipv4(v Value) netip.Addr {
+func appendIPv4(b []byte, v Value) []byte {
 	var a [4]byte
 	binary.BigEndian.PutUint32(a[:], uint32(v.Lo))
-	return netip.AddrFrom4(a)
+	return netip.AddrFrom4(a).AppendTo(b)
 }
 
-// ipv6 is the address whose 128 bits v holds.
-func ipv6(v Value) netip.Addr {
+// appendIPv6 writes an address as inet_ntop does, addresses that hold an IPv4 one dotted.
+func appendIPv6(b []byte, v Value) []byte {
+	if v.Hi == 0 && v.Lo>>32 == 0 && v.Lo>>16 != 0 {
+		return appendIPv4(append(b, "::"...), v)
+	}
 	var a [16]byte
 	binary.BigEndian.PutUint64(a[:8], v.Hi)
 	binary.BigEndian.PutUint64(a[8:], v.Lo)
-	return netip.AddrFrom16(a)
+	return netip.AddrFrom16(a).AppendTo(b)
 }
 
 // appendNet writes an address with its mask: nothing if it is full, a prefix length if it
 // is a prefix, a second address otherwise.
-func appendNet(b []byte, v, mask Value, width int, addr func(Value) netip.Addr) []byte {
-	b = addr(v).AppendTo(b)
+func appendNet(b []byte, v, mask Value, width int, addr func([]byte, Value) []byte) []byte {
+	b = addr(b, v)
 	switch n, ok := mask.PrefixLen(width); {
 	case ok && n == width:
 		return b
@@ -65,7 +67,7 @@ func appendNet(b []byte, v, mask Value, width int, addr func(Value) netip.Addr) 
 	if width == 128 && mask.Hi>>48 == 0 {
 		return appendShortIPv6(b, mask)
 	}
-	return addr(mask).AppendTo(b)
+	return addr(b, mask)
 }
 
 // appendShortIPv6 writes an address that starts with zeros with "::" at the front. A mask that
@@ -170,9 +172,9 @@ func (f Field) appendSet(b []byte, v, mask Value) []byte {
 	full := mask == f.Mask()
 	switch i.style {
 	case styleIPv4:
-		return appendNet(b, v, mask, 32, ipv4)
+		return appendNet(b, v, mask, 32, appendIPv4)
 	case styleIPv6:
-		return appendNet(b, v, mask, 128, ipv6)
+		return appendNet(b, v, mask, 128, appendIPv6)
 	case styleMAC:
 		b = appendMAC(b, v)
 		if full {

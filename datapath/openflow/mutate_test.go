@@ -90,7 +90,7 @@ func TestOVSAgreesOnWhatWeAccept(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 0))
 	var flows []Flow
 	var lines []string
-	for len(lines) < 3000 {
+	for len(lines) < 2000 {
 		line := simple(r)
 		if r.IntN(2) == 0 {
 			line = g.Flow().String()

@@ -83,7 +83,7 @@ func storedActions(actions []Action) []Action {
 // Everything we print is accepted by ovs-ofctl and means the same to it.
 func TestOVSUnderstandsOurFlows(t *testing.T) {
 	g := openflowtest.New(6)
-	for range 10 {
+	for range 3 {
 		var flows []Flow
 		var lines []string
 		for range 1000 {

@@ -12,7 +12,7 @@ import (
 
 func TestRoundTripFlow(t *testing.T) {
 	g := openflowtest.New(1)
-	for range 20000 {
+	for range 4000 {
 		f := g.Flow()
 		got, err := ParseFlow(f.String())
 		require.NoError(t, err, "%v", f)
@@ -23,7 +23,7 @@ func TestRoundTripFlow(t *testing.T) {
 
 func TestRoundTripEntry(t *testing.T) {
 	g := openflowtest.New(2)
-	for range 5000 {
+	for range 1500 {
 		e := g.Entry()
 		got, err := ParseFlowEntry(e.String())
 		require.NoError(t, err, "%v", e)
@@ -34,7 +34,7 @@ func TestRoundTripEntry(t *testing.T) {
 
 func TestRoundTripFlowMod(t *testing.T) {
 	g := openflowtest.New(3)
-	for range 10000 {
+	for range 2000 {
 		m := g.FlowMod()
 		got, err := ParseFlowMod(m.String())
 		require.NoError(t, err, "%v", m)
@@ -46,7 +46,7 @@ func TestRoundTripFlowMod(t *testing.T) {
 
 func TestRoundTripMatchAndActions(t *testing.T) {
 	g := openflowtest.New(4)
-	for range 10000 {
+	for range 2000 {
 		m := g.Match()
 		got, err := ParseMatch(m.String())
 		require.NoError(t, err, "%v", m)
