@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -73,11 +73,12 @@ func newRig(t testing.TB, sw *dummy.Switch, scripts ...script) *rig {
 		return r
 	}
 	ctx := context.Background()
+	require.NoError(t, sw.Reset(ctx))
 	if holdsFragments {
 		require.NoError(t, sw.Warp(ctx, 30*time.Second))
+		r.awaitSweep()
 		holdsFragments = false
 	}
-	require.NoError(t, sw.Reset(ctx))
 	text := exportFlows
 	for k, s := range scripts {
 		text += s.flows(k)
@@ -197,20 +198,27 @@ func (r *rig) warp(d time.Duration) {
 	}
 }
 
-// awaitSweep waits for the real switch's cleaner, a thread of its own, and holds the number
-// of entries against the tracker's.
+// awaitSweep waits for the real switch's cleaners, threads of their own, and holds the
+// numbers of entries and of waiting fragments against the tracker's.
 func (r *rig) awaitSweep() {
 	r.t.Helper()
-	want, got := strconv.Itoa(r.table.Len()), ""
+	want := fmt.Sprintf("%d entries, %d fragments", r.table.Len(), r.table.Waiting())
+	got := ""
 	for range 1000 {
-		text, err := r.real.Appctl(context.Background(), "dpctl/ct-get-nconns")
+		entries, err := r.real.Appctl(context.Background(), "dpctl/ct-get-nconns")
 		require.NoError(r.t, err)
-		if got = strings.TrimSpace(text); got == want {
+		status, err := r.real.Appctl(context.Background(), "dpctl/ipf-get-status")
+		require.NoError(r.t, err)
+		fragments := numFrag.FindStringSubmatch(status)
+		require.NotNil(r.t, fragments, "%s", status)
+		if got = fmt.Sprintf("%s entries, %s fragments", strings.TrimSpace(entries), fragments[1]); got == want {
 			return
 		}
 	}
-	require.Equal(r.t, want, got, "entries after the sweep\n%s", r.story())
+	require.Equal(r.t, want, got, "after the sweep\n%s", r.story())
 }
+
+var numFrag = regexp.MustCompile(`num frag: (\d+)`)
 
 // forget empties both tables between cases that have nothing to do with each other.
 func (r *rig) forget() {

@@ -57,6 +57,9 @@ func (c *conn) expired(now int64) bool { return now >= c.expires }
 // Len is the number of entries, including expired ones that were not yet removed.
 func (t *Table) Len() int { return t.conns }
 
+// Waiting is the number of fragments that are held.
+func (t *Table) Waiting() int { return t.waiting.count }
+
 // Aborts counts the packets so far at which ovs-vswitchd 3.1.0 would have ended: by an
 // assertion (a translated connection found by what only leads to it), or by memory it has
 // overrun (a datagram that passes 65535 bytes). Here they are invalid, or wait for ever.
