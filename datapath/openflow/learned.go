@@ -38,6 +38,7 @@ type learnedAction struct {
 func collectLearns(flows []Flow) map[learnTarget][]learnTemplate {
 	var all map[learnTarget][]learnTemplate
 	seen := map[string]bool{}
+	var name []byte
 	var visit func([]Action)
 	visit = func(actions []Action) {
 		for _, a := range actions {
@@ -45,11 +46,11 @@ func collectLearns(flows []Flow) map[learnTarget][]learnTemplate {
 			case Clone:
 				visit(a.Actions)
 			case Learn:
-				name := a.String()
-				if seen[name] {
+				name = a.append(name[:0])
+				if seen[string(name)] {
 					continue
 				}
-				seen[name] = true
+				seen[string(name)] = true
 				if all == nil {
 					all = map[learnTarget][]learnTemplate{}
 				}

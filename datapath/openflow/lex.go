@@ -2,6 +2,7 @@ package openflow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -196,4 +197,16 @@ func (it item) assigned() (text, error) {
 		return text{}, it.all.fault("a colon does not assign", "write "+it.key.s+"="+it.value.s)
 	}
 	return text{}, it.all.fault(it.key.s+" has no value", "write "+it.key.s+"=VALUE without blanks")
+}
+
+// keys are the keys of a list so far, each of which may come once.
+type keys []string
+
+// again takes note of it's key and refuses one that was there before.
+func (k *keys) again(it item) error {
+	if slices.Contains(*k, it.key.s) {
+		return it.all.fault(it.key.s+" is given twice", "keep one")
+	}
+	*k = append(*k, it.key.s)
+	return nil
 }

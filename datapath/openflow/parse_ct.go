@@ -6,7 +6,7 @@ func (p *actionParser) ct(it item) (Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := ctReader{p: p, seen: map[string]bool{}}
+	r := ctReader{p: p}
 	err = list.each(r.item)
 	return r.ct, err
 }
@@ -15,14 +15,13 @@ func (p *actionParser) ct(it item) (Action, error) {
 type ctReader struct {
 	p    *actionParser
 	ct   CT
-	seen map[string]bool
+	seen keys
 }
 
 func (r *ctReader) item(it item) error {
-	if r.seen[it.key.s] {
-		return it.all.fault(it.key.s+" is given twice", "keep one")
+	if err := r.seen.again(it); err != nil {
+		return err
 	}
-	r.seen[it.key.s] = true
 	switch it.key.s {
 	case "commit":
 		r.ct.Commit = true
@@ -102,7 +101,7 @@ func (r *ctReader) nat(it item) error {
 	if err != nil {
 		return err
 	}
-	n := natReader{seen: map[string]bool{}}
+	var n natReader
 	if err := list.each(n.item); err != nil {
 		return err
 	}

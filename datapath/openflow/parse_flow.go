@@ -34,8 +34,8 @@ type flowParser struct {
 	mod   FlowMod
 	stats Stats
 	match matchParser
-	seen  []text // the keys, each of which may come once
-	table bool   // the line names a table
+	seen  keys
+	table bool // the line names a table
 }
 
 func newFlowParser(o *options, c Command) *flowParser {
@@ -102,10 +102,9 @@ func (p *flowParser) item(it item) error {
 		p.match.add(it)
 		return nil
 	}
-	if slices.ContainsFunc(p.seen, func(t text) bool { return t.s == it.key.s }) {
-		return it.all.fault(it.key.s+" is given twice", "keep one")
+	if err := p.seen.again(it); err != nil {
+		return err
 	}
-	p.seen = append(p.seen, it.key)
 	if !read.allowed(p.mod.Command) {
 		return it.all.fault(it.key.s+" does not go with "+p.mod.Command.String(), read.instead)
 	}
@@ -247,7 +246,7 @@ func (p *flowParser) readOutPort(t text) error {
 // readDuration reads the age of a flow. Without hard_age that is its age since modification, too.
 func (p *flowParser) readDuration(t text) error {
 	err := durationKey(func(p *flowParser) *durationField { return (*durationField)(&p.stats.Duration) })(p, t)
-	if !slices.ContainsFunc(p.seen, func(t text) bool { return t.s == "hard_age" }) {
+	if !slices.Contains(p.seen, "hard_age") {
 		p.stats.HardAge = p.stats.Duration
 	}
 	return err

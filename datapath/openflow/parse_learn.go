@@ -8,7 +8,7 @@ func (p *actionParser) learn(it item) (Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := learnReader{p: p, learn: Learn{Table: 1, Priority: DefaultPriority}, check: newLearnChecker(p.c), seen: map[string]bool{}}
+	r := learnReader{p: p, learn: Learn{Table: 1, Priority: DefaultPriority}, check: newLearnChecker(p.c)}
 	err = list.each(r.item)
 	return r.learn, err
 }
@@ -18,16 +18,15 @@ type learnReader struct {
 	p     *actionParser
 	learn Learn
 	check *learnChecker
-	seen  map[string]bool
+	seen  keys
 }
 
 func (r *learnReader) item(it item) error {
-	if known, err := r.option(it); known || err != nil {
-		if err == nil && r.seen[it.key.s] {
-			err = it.all.fault(it.key.s+" is given twice", "keep one")
+	if read, known := learnArguments[it.key.s]; known {
+		if err := r.seen.again(it); err != nil {
+			return err
 		}
-		r.seen[it.key.s] = true
-		return err
+		return read(&r.learn, it)
 	}
 	s, err := r.spec(it)
 	if err != nil {
@@ -41,36 +40,43 @@ func (r *learnReader) item(it item) error {
 	return nil
 }
 
-// option reads an argument that is no spec.
-func (r *learnReader) option(it item) (known bool, err error) {
-	a := &r.learn
-	switch it.key.s {
-	case "send_flow_rem":
-		a.SendFlowRem = true
-		return true, it.flag()
-	case "delete_learned":
-		a.DeleteLearned = true
-		return true, it.flag()
+// learnArguments reads the arguments that are no specs.
+var learnArguments = map[string]func(*Learn, item) error{
+	"send_flow_rem":    func(a *Learn, it item) error { a.SendFlowRem = true; return it.flag() },
+	"delete_learned":   func(a *Learn, it item) error { a.DeleteLearned = true; return it.flag() },
+	"idle_timeout":     learnUint16(func(a *Learn) *uint16 { return &a.IdleTimeout }),
+	"hard_timeout":     learnUint16(func(a *Learn) *uint16 { return &a.HardTimeout }),
+	"fin_idle_timeout": learnUint16(func(a *Learn) *uint16 { return &a.FinIdleTimeout }),
+	"fin_hard_timeout": learnUint16(func(a *Learn) *uint16 { return &a.FinHardTimeout }),
+	"priority":         learnUint16(func(a *Learn) *uint16 { return &a.Priority }),
+	"table":            learnValue(func(a *Learn, t text) (err error) { a.Table, err = t.tableID(); return }),
+	"cookie":           learnValue(func(a *Learn, t text) (err error) { a.Cookie, err = t.uint(64); return }),
+	"result_dst":       learnValue(func(a *Learn, t text) (err error) { a.ResultDst, err = t.subfield(); return }),
+	"limit": learnValue(func(a *Learn, t text) error {
+		n, err := t.decimal("limit", 32)
+		a.Limit = uint32(n)
+		return err
+	}),
+}
+
+func learnValue(read func(*Learn, text) error) func(*Learn, item) error {
+	return func(a *Learn, it item) error {
+		value, err := it.assigned()
+		if err != nil {
+			return err
+		}
+		return read(a, value)
 	}
-	read := map[string]func(text) error{
-		"table":            func(t text) (err error) { a.Table, err = t.tableID(); return },
-		"idle_timeout":     func(t text) error { return readDecimal16(t, "idle_timeout", &a.IdleTimeout) },
-		"hard_timeout":     func(t text) error { return readDecimal16(t, "hard_timeout", &a.HardTimeout) },
-		"fin_idle_timeout": func(t text) error { return readDecimal16(t, "fin_idle_timeout", &a.FinIdleTimeout) },
-		"fin_hard_timeout": func(t text) error { return readDecimal16(t, "fin_hard_timeout", &a.FinHardTimeout) },
-		"priority":         func(t text) error { return readDecimal16(t, "priority", &a.Priority) },
-		"cookie":           func(t text) (err error) { a.Cookie, err = t.uint(64); return },
-		"limit":            func(t text) error { n, err := t.decimal("limit", 32); a.Limit = uint32(n); return err },
-		"result_dst":       func(t text) (err error) { a.ResultDst, err = t.subfield(); return },
-	}[it.key.s]
-	if read == nil {
-		return false, nil
+}
+
+func learnUint16(target func(*Learn) *uint16) func(*Learn, item) error {
+	return func(a *Learn, it item) error {
+		value, err := it.assigned()
+		if err != nil {
+			return err
+		}
+		return readDecimal16(value, it.key.s, target(a))
 	}
-	value, err := it.assigned()
-	if err != nil {
-		return true, err
-	}
-	return true, read(value)
 }
 
 func (r *learnReader) spec(it item) (LearnSpec, error) {

@@ -33,6 +33,8 @@ type placed struct {
 func (p *matchParser) add(it item) { p.items = append(p.items, it) }
 
 func (p *matchParser) finish() (Match, error) {
+	p.terms = make([]Term, 0, len(p.items)+2)
+	p.where = make([]placed, 0, len(p.items)+2)
 	for _, it := range p.items {
 		if err := p.protocol(it); err != nil {
 			return Match{}, err
@@ -44,6 +46,9 @@ func (p *matchParser) finish() (Match, error) {
 		}
 	}
 	m := Match{p.terms}
+	if len(p.terms) == 0 {
+		m = Match{}
+	}
 	if err := m.Validate(); err != nil {
 		return Match{}, p.locate(err.(*InvalidError))
 	}
@@ -212,23 +217,34 @@ func (p *matchParser) put(it item, f Field, v, mask, governs Value) error {
 		return it.all.fault(f.info().name+" takes no mask", "match all of it")
 	}
 	said := Match{p.terms}
-	for t := range spread(f, v, mask) {
+	var room [4]Term
+	terms := slices.AppendSeq(room[:0], spread(f, v, mask))
+	for _, t := range terms {
 		old := said.Get(t.Field)
 		if both := old.Mask.And(t.Mask); old.Value.And(both) != t.Value.And(both) {
 			return it.all.fault("contradicts "+p.said(t.Field), "keep one")
 		}
 	}
-	again := Match{}.WithMask(f, v, mask)
 	for t := range spread(f, Value{}, governs) {
-		if lost := said.Get(t.Field).Mask.And(t.Mask).AndNot(again.Get(t.Field).Mask); !lost.IsZero() {
+		if lost := said.Get(t.Field).Mask.And(t.Mask).AndNot(maskIn(terms, t.Field)); !lost.IsZero() {
 			return it.all.fault("repeats "+p.said(t.Field)+" with another mask", "keep one")
 		}
 	}
-	for t := range spread(f, v, mask) {
+	for _, t := range terms {
 		p.where = append(p.where, placed{t.Field, it.all})
 		p.terms = merge(p.terms, t)
 	}
 	return nil
+}
+
+// maskIn is the mask of the term of f among terms, or zero.
+func maskIn(terms []Term, f Field) Value {
+	for _, t := range terms {
+		if t.Field == f {
+			return t.canonical().Mask
+		}
+	}
+	return Value{}
 }
 
 // said is the item that spoke of f first.

@@ -5,14 +5,13 @@ import "strings"
 // natReader reads the arguments of nat.
 type natReader struct {
 	nat  NAT
-	seen map[string]bool
+	seen keys
 }
 
 func (r *natReader) item(it item) error {
-	if r.seen[it.key.s] {
-		return it.all.fault(it.key.s+" is given twice", "keep one")
+	if err := r.seen.again(it); err != nil {
+		return err
 	}
-	r.seen[it.key.s] = true
 	switch it.key.s {
 	case "src":
 		return r.end(it, NATSrc)

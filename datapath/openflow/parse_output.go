@@ -98,30 +98,28 @@ func readReason(t text) (PacketInReason, error) {
 type arguments struct {
 	of    string
 	known []argument
+	seen  keys
 }
 
 type argument struct {
 	key  string
 	read func(text) error
-	seen bool
 }
 
 func (a *arguments) add(key string, read func(text) error) {
-	a.known = append(a.known, argument{key, read, false})
+	a.known = append(a.known, argument{key, read})
 }
 
 func (a *arguments) read(list text) error { return list.each(a.item) }
 
 func (a *arguments) item(it item) error {
-	for i := range a.known {
-		k := &a.known[i]
+	for _, k := range a.known {
 		if k.key != it.key.s {
 			continue
 		}
-		if k.seen {
-			return it.all.fault(it.key.s+" is given twice", "keep one")
+		if err := a.seen.again(it); err != nil {
+			return err
 		}
-		k.seen = true
 		value, err := it.assigned()
 		if err != nil {
 			return err
