@@ -145,6 +145,14 @@ type behaviour struct {
 	test func(*testing.T, *world)
 }
 
+// small gives the pools of a topology few slots: behaviour does not depend on their number, and a real switch is quicker.
+func small(t model.Topology) model.Topology {
+	for i := range t.Pools {
+		t.Pools[i].Slots = 64
+	}
+	return t
+}
+
 // inWorlds tests behaviours on every bed, each on a fresh switch with the rules of a topology whose members are all alive.
 func inWorlds(t *testing.T, topology model.Topology, behaviours []behaviour) {
 	for _, b := range beds {

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -166,10 +165,8 @@ func join[T any](list []T) string {
 
 // flowSample shows the flows of an example that contain all of the words: "flows hpnn table=12, priority=100".
 func flowSample(t *testing.T, arguments []string) string {
-	golden, err := os.ReadFile(filepath.Join("testdata", arguments[0]+".flows"))
-	require.NoError(t, err)
 	var b strings.Builder
-	for line := range strings.Lines(string(golden)) {
+	for line := range strings.Lines(allUp(load(t, arguments[0])).String()) { // as in the golden file
 		if containsAll(" "+line, arguments[1:]) {
 			b.WriteString(line)
 		}

@@ -55,6 +55,11 @@ func (l *linter) action(t declaration, f of.Flow, a of.Action) place {
 	case of.Learn:
 		l.learn(t, f, a)
 	case of.Push:
+	case of.Controller:
+		if !t.Reports {
+			l.report(RuleAction, f, "%v: table %s tells the daemon nothing", a, t.Name)
+		}
+		return anywhere
 	default:
 		l.report(RuleAction, f, "%v is no action of the pipeline", a)
 		return anywhere

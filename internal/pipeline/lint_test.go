@@ -44,7 +44,7 @@ var planted = []struct {
 	{RuleJump, "table=15,priority=9,tcp,actions=ct(zone=1,table=15)", "table 15 is not after table 15"},
 	{RuleEnd, "table=13,priority=9,actions=set_field:02:00:00:00:00:01->eth_dst", "the last one sends the frame on"},
 	{RuleEnd, "table=16,priority=9,tcp,actions=ct(zone=2,table=17),goto_table:20", "the last one sends the frame on"},
-	{RuleAction, "table=25,priority=9,actions=CONTROLLER:65535", "is no action of the pipeline"},
+	{RuleAction, "table=25,priority=9,actions=CONTROLLER:65535", "tells the daemon nothing"},
 	{RuleAction, "table=25,priority=9,actions=NORMAL", "NORMAL is no port of the topology"},
 	{RuleAction, "table=25,priority=9,actions=output:1,FLOOD", "FLOOD is no port"},
 	{RuleAction, "table=13,priority=9,ip,actions=write_actions(output:3),goto_table:20", "write_actions(output:3) is no action"},

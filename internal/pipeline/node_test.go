@@ -10,7 +10,7 @@ import (
 )
 
 func TestNode(t *testing.T) {
-	inWorlds(t, load(t, "hpnn"), []behaviour{
+	inWorlds(t, small(load(t, "hpnn")), []behaviour{
 		{"ARP is answered in its own segment only", answersARP},
 		{"ping is answered in its own segment only", answersPing},
 		{"frames that are not admitted are dropped", admission},
@@ -22,6 +22,7 @@ func TestNode(t *testing.T) {
 		{"probes bypass the connection tracker", probing},
 		{"nobody else reaches the kernel of the node", kernelGuard},
 		{"the noise of the public segment costs nothing", publicNoise},
+		{"what is learned is bounded", learnedIsBounded},
 	})
 }
 
@@ -255,4 +256,33 @@ func publicNoise(t *testing.T, w *world) {
 	w.expectDrop(tableClassify, classifyPublic, public, packet.Ether{Src: public.mac, Dst: packet.Broadcast}.Frame(packet.TypeIPv6, make([]byte, 60)))
 	w.expectDrop(tableClassify, classifyGateway, public, public.tcp(40000, netip.MustParseAddrPort("192.168.5.20:22"), packet.SYN, 1, 0).Bytes())
 	require.Zero(t, w.Learned(tableSwitch)+w.Learned(tableAdjacency)+w.Connections())
+}
+
+func learnedIsBounded(t *testing.T, w *world) {
+	uplink := stranger(w.segment("p2"), 77)
+	var frames [][]byte
+	for i := range learnedLimit + 50 {
+		p := uplink
+		p.mac = packet.MAC{2, 0x77, 0, 0, byte(i >> 8), byte(i)}
+		p.ip = netip.AddrFrom4([4]byte{10, 20, 0, byte(20 + i%80)}) // of one segment, and of no host
+		frames = append(frames, p.tcp(40000, w.host("be2").at(22), packet.SYN, 1, 0).Bytes())
+	}
+	w.Receive(uplink.port, frames...)
+	w.Outputs()
+	require.Equal(t, learnedLimit, w.Learned(tableSwitch))
+	require.Equal(t, 80, w.Learned(tableAdjacency))
+
+	// Another segment still learns, and a client that is not learned is still served by a VIP.
+	other := stranger(w.segment("p3"), 78)
+	w.Receive(other.port, other.ping(w.host("be1").ip).Bytes())
+	w.Outputs()
+	require.Equal(t, learnedLimit+1, w.Learned(tableSwitch))
+	require.Equal(t, 81, w.Learned(tableAdjacency))
+	for port := uint16(43000); ; port++ {
+		if _, member := w.open(uplink, port, privateVIP, 1000); member.gateway != uplink.gateway {
+			answer := member.tcp(web, uplink.at(port), packet.SYN|packet.ACK, 5000, 1001)
+			w.expect(member, answer.Bytes(), uplink.gets(arrives(from(answer, privateVIP), uplink).Bytes()))
+			return
+		}
+	}
 }

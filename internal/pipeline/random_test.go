@@ -34,12 +34,12 @@ func randomTopology(tb testing.TB, seed uint64) model.Topology {
 	}
 	m.routes()
 	if len(m.t.Hosts) > 0 {
-		for i := range m.IntN(4) {
+		for i := range m.IntN(6) {
 			m.pool(i)
 		}
 	}
 	for i := range m.t.Pools {
-		for j := range m.IntN(3) {
+		for j := range m.IntN(5) {
 			m.listener(i, j)
 		}
 	}
@@ -117,7 +117,7 @@ func (m *maker) pool(i int) {
 		}
 		member := model.Member{
 			ID: uint16(j*3 + 1), Name: fmt.Sprintf("m%d", j), Host: name, Address: a,
-			Port: uint16(80 + m.IntN(3)), Weight: m.IntN(4), Admin: model.AdminState(m.IntN(2)),
+			Port: uint16(80 + m.IntN(3)), Weight: m.IntN(6), Admin: model.AdminState(m.IntN(5) / 4),
 		}
 		if !used[member.Key()] {
 			used[member.Key()] = true

@@ -22,6 +22,7 @@ var stageRoute = stage{
 
 // Priorities of the routing table. A prefix of n bits has routePrefix+n.
 const (
+	routeKernel = 250 // to the node's kernel, from a member that has no neighbours: no hop
 	routeSpent  = 200 // no hop left; dec_ttl would trouble the slow path with each
 	routeOurs   = 150 // to an address of ours: nothing may loop
 	routePrefix = 100
@@ -35,8 +36,8 @@ func renderRoutes(n network, w *writer) {
 		w.add(routeOurs, isIP.dst(a))
 	}
 	for _, s := range n.segments {
-		if s.Probe != nil { // by a member that has no neighbours, to the node's kernel: no hop
-			w.add(routePrefix+32, isIP.dst(s.Probe.Address), setMAC(of.EthSrc, s.Gateway.MAC), jump(tableAdjacency))
+		if s.Probe != nil {
+			w.add(routeKernel, isIP.dst(s.Probe.Address), setMAC(of.EthSrc, s.Gateway.MAC), jump(tableAdjacency))
 		}
 	}
 	for _, r := range n.reaches {

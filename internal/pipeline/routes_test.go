@@ -12,7 +12,7 @@ import (
 
 // The example two-pools has a router in each segment: isp for everywhere else, and inner for 10.2.0.0/16.
 func TestRoutes(t *testing.T) {
-	inWorlds(t, load(t, "two-pools"), []behaviour{
+	inWorlds(t, small(load(t, "two-pools")), []behaviour{
 		{"clients beyond a router are answered", clientsBeyond},
 		{"a member beyond a router is reached", memberBeyond},
 		{"a neighbour is served by a member beyond a router", neighbourOfRouter},
@@ -155,7 +155,7 @@ listeners:
 }
 
 func TestMemberInThePublicSegment(t *testing.T) {
-	inWorlds(t, publicMember(t), []behaviour{
+	inWorlds(t, small(publicMember(t)), []behaviour{
 		{"it is balanced to", func(t *testing.T, w *world) {
 			client, member, vip := w.host("cli"), w.host("far"), netip.MustParseAddrPort("10.0.0.100:80")
 			syn := client.tcp(40000, vip, packet.SYN, 1000, 0)

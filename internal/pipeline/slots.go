@@ -4,16 +4,18 @@ import (
 	"slices"
 
 	of "hpnn/datapath/openflow"
+	"hpnn/model"
 )
 
 var stageSlots = stage{
 	Table: Table{
 		ID:      tableSlots,
 		Name:    "slots",
-		Purpose: "Finds the member that owns the slot; a pool whose slots nobody owns drops.",
+		Purpose: "Finds the member that owns the slot; a pool whose slots nobody owns drops, or lets the daemon refuse.",
 		Matches: []of.Field{regPool, regSlot},
 		Sets:    []of.Field{regMember},
 		Next:    []of.TableID{tableMember},
+		Reports: true,
 		Drops: []Drop{
 			{Priority: slotUnowned, Reason: "no member of the pool lives"},
 			{Priority: 0, Reason: "a pool that is not known"},
@@ -28,10 +30,21 @@ const (
 	slotUnowned = 1 // counts what a pool drops for want of a member
 )
 
+// reportedBytes is how much of a packet the daemon needs to refuse it: the headers.
+const reportedBytes = 128
+
+// unowned is what becomes of a packet whose slot nobody owns. OpenFlow cannot turn a SYN into a RST; the daemon can.
+func unowned(p pool) []of.Action {
+	if p.NoLiveMember == model.Reject {
+		return []of.Action{of.Controller{MaxLen: reportedBytes, Reason: of.ReasonAction}}
+	}
+	return nil
+}
+
 func renderSlots(n network, w *writer) {
 	for _, p := range n.pools {
 		ofPool := always.with(regPool, uint64(p.ID))
-		w.add(slotUnowned, ofPool)
+		w.add(slotUnowned, ofPool, unowned(p)...)
 		choices := make(map[string][]of.Action, len(p.members))
 		for _, m := range p.members {
 			choices[m.Key()] = []of.Action{set(regMember, uint64(m.ID)), jump(tableMember)}

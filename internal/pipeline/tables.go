@@ -37,6 +37,7 @@ type Table struct {
 	Next    []of.TableID // where flows may lead by goto_table
 	Tracked []of.TableID // where flows may lead by ct(table=): the connection tracker has looked at the frame
 	Learns  []of.TableID // the tables that flows may learn into
+	Reports bool         // flows may send frames to the daemon
 	Miss    Miss         // what becomes of a frame that no other flow matches
 	Drops   []Drop       // why flows drop
 }
