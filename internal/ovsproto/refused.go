@@ -1,0 +1,28 @@
+package ovsproto
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
+
+// RefusedError says that the daemon understood who is asking and said no. The connection is as good
+// as before.
+type RefusedError struct {
+	Command string // what was asked, e.g. "ofproto/trace"
+	Words   string // what OVS answered
+}
+
+// Error tells the command and OVS's own words.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("%s: %s", e.Command, strings.TrimSpace(e.Words))
+}
+
+// refusal turns the body of an OpenFlow error message into an error (section 7.5.4).
+func refusal(body []byte) error {
+	if len(body) < 4 {
+		return &RefusedError{Command: "openflow", Words: "an error without a code"}
+	}
+	return &RefusedError{Command: "openflow", Words: fmt.Sprintf("error type %d code %d",
+		binary.BigEndian.Uint16(body), binary.BigEndian.Uint16(body[2:]))}
+}
