@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 )
 
@@ -57,6 +58,10 @@ func explain(ctx context.Context, t Target, err error) Result {
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
 		return Result{Outcome: TimedOut, Detail: timeoutText(t, err)}
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "remote error" { // so crypto/tls names an alert it was sent
+		return Result{Outcome: Broken, Detail: "TLS alert: " + strings.TrimPrefix(op.Err.Error(), "tls: ")}
 	}
 	return Result{Outcome: Failed, Detail: innermost(err).Error()}
 }

@@ -93,12 +93,9 @@ func (p HTTP) secure(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	c := tls.Client(conn, p.TLS)
 	err := c.HandshakeContext(ctx)
 	var notTLS tls.RecordHeaderError
-	var alert tls.AlertError
 	switch {
 	case errors.As(err, &notTLS):
 		return nil, broken("no TLS spoken there")
-	case errors.As(err, &alert):
-		return nil, broken("TLS handshake refused: %s", alert)
 	case err != nil:
 		return nil, during("no TLS handshake", err)
 	}
@@ -128,6 +125,9 @@ func (p HTTP) judge(conn net.Conn) error {
 // header reads the answer up to its body, and skips interim answers (RFC 9110, section 15.2) that are not expected.
 func (p HTTP) header(r *bufio.Reader) (*http.Response, error) {
 	for {
+		if _, err := r.Peek(1); err != nil {
+			return nil, during("no answer", err)
+		}
 		answer, err := http.ReadResponse(r, &http.Request{Method: http.MethodGet})
 		if err != nil {
 			return nil, notHTTP(err)

@@ -1,0 +1,279 @@
+package health
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"hpnn/model"
+)
+
+var success = model.StatusRange{From: 200, To: 299}
+
+func web(path string) HTTP { return HTTP{Path: path, Expect: success, BodyLimit: 4096} }
+
+// served starts a server whose handlers end with the test, and with the request.
+func served(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestHTTPPasses(t *testing.T) {
+	var got *http.Request
+	s := served(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		io.WriteString(w, "fine")
+	})
+	p := web("/healthz?deep=1&x=%zz")
+	r := p.Probe(t.Context(), target(t, s.URL, patient))
+	requireResult(t, Passed, "", r)
+	require.Positive(t, r.Latency)
+	require.Equal(t, "GET /healthz?deep=1&x=%zz HTTP/1.1", got.Method+" "+got.RequestURI+" "+got.Proto, "as it is written, byte by byte")
+	require.Equal(t, s.Listener.Addr().String(), got.Host)
+	require.True(t, got.Close, "no connection is kept")
+
+	p.Host = "web.example"
+	requireResult(t, Passed, "", p.Probe(t.Context(), target(t, s.URL, patient)))
+	require.Equal(t, "web.example", got.Host)
+	p.Path = ""
+	requireResult(t, Passed, "", p.Probe(t.Context(), target(t, s.URL, patient)))
+	require.Equal(t, "/", got.RequestURI)
+}
+
+func TestHTTPStatus(t *testing.T) {
+	s := served(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/503":
+			http.Error(w, "no", http.StatusServiceUnavailable)
+		case "/204":
+			w.WriteHeader(http.StatusNoContent)
+		}
+	})
+	requireResult(t, Unwanted, "status 503, want 200-299", web("/503").Probe(t.Context(), target(t, s.URL, patient)))
+	requireResult(t, Passed, "", web("/204").Probe(t.Context(), target(t, s.URL, patient)))
+	p := web("/503")
+	p.Expect = model.StatusRange{From: 503, To: 503}
+	requireResult(t, Passed, "", p.Probe(t.Context(), target(t, s.URL, patient)))
+	p.Path = "/204"
+	requireResult(t, Unwanted, "status 204, want 503", p.Probe(t.Context(), target(t, s.URL, patient)))
+}
+
+func TestHTTPFollowsNoRedirect(t *testing.T) {
+	var paths []string
+	s := served(t, func(w http.ResponseWriter, r *http.Request) {
+		paths = append(paths, r.URL.Path)
+		if r.URL.Path == "/old" {
+			http.Redirect(w, r, "/new", http.StatusFound)
+		}
+	})
+	requireResult(t, Unwanted, "status 302, want 200-299", web("/old").Probe(t.Context(), target(t, s.URL, patient)))
+	p := web("/old")
+	p.Expect = model.StatusRange{From: 200, To: 399}
+	requireResult(t, Passed, "", p.Probe(t.Context(), target(t, s.URL, patient)))
+	require.Equal(t, []string{"/old", "/old"}, paths)
+}
+
+func TestHTTPGoesThroughNoProxy(t *testing.T) {
+	proxied := false
+	proxy := served(t, func(http.ResponseWriter, *http.Request) { proxied = true })
+	t.Setenv("HTTP_PROXY", proxy.URL)
+	t.Setenv("http_proxy", proxy.URL)
+	s := served(t, func(http.ResponseWriter, *http.Request) {})
+	requireResult(t, Passed, "", web("/").Probe(t.Context(), target(t, s.URL, patient)))
+	require.False(t, proxied)
+}
+
+// hang waits until the client gives up.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func TestHTTPTimeoutCoversTheWholeProbe(t *testing.T) {
+	mute := served(t, hang)
+	got := web("/").Probe(t.Context(), target(t, mute.URL, quick))
+	requireResult(t, TimedOut, "timeout after 60ms: no answer", got)
+	require.GreaterOrEqual(t, got.Latency, quick)
+	require.Less(t, got.Latency, patient)
+
+	slow := served(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "10")
+		io.WriteString(w, "123")
+		w.(http.Flusher).Flush()
+		hang(w, r)
+	})
+	requireResult(t, TimedOut, "timeout after 60ms: body unfinished", web("/").Probe(t.Context(), target(t, slow.URL, quick)))
+
+	// A byte now and then keeps a timeout per read from ever running out.
+	dripping := answering(t, func(c net.Conn) {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n"); err == nil; _, err = io.WriteString(c, "X-Drip: y\r\n") {
+			<-tick.C
+		}
+	})
+	requireResult(t, TimedOut, "timeout after 60ms: no answer", web("/").Probe(t.Context(), target(t, dripping, quick)))
+}
+
+func TestHTTPBodyBeyondTheLimitIsNotWaitedFor(t *testing.T) {
+	huge := served(t, func(w http.ResponseWriter, r *http.Request) {
+		chunk := make([]byte, 1<<10)
+		for range 8 {
+			w.Write(chunk)
+		}
+		w.(http.Flusher).Flush()
+		hang(w, r)
+	})
+	requireResult(t, Passed, "", web("/").Probe(t.Context(), target(t, huge.URL, patient)))
+	p := web("/")
+	p.BodyLimit = 9 << 10
+	requireResult(t, TimedOut, "timeout after 60ms: body unfinished", p.Probe(t.Context(), target(t, huge.URL, quick)))
+	p.BodyLimit = 0
+	requireResult(t, Passed, "", p.Probe(t.Context(), target(t, huge.URL, patient)))
+}
+
+// A member that sends for ever costs the node no more than the limit.
+func TestHTTPReadsNoMoreThanItMust(t *testing.T) {
+	sent := make(chan int, 1)
+	endless := answering(t, func(c net.Conn) {
+		c.(*net.TCPConn).SetWriteBuffer(4 << 10)
+		bufio.NewReader(c).ReadString('\n')
+		n, _ := io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+		for chunk := make([]byte, 1<<10); ; {
+			m, err := c.Write(chunk)
+			if n += m; err != nil || n > 64<<20 {
+				break
+			}
+		}
+		sent <- n
+	})
+	requireResult(t, Passed, "", web("/").Probe(t.Context(), target(t, endless, patient)))
+	require.Less(t, <-sent, 16<<20, "all but a few kB is what the system buffers")
+}
+
+func TestHTTPBrokenAnswers(t *testing.T) {
+	for _, row := range []struct{ answer, detail string }{
+		{"", "connection closed without an answer"},
+		{"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "answer broke off"},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123", "answer broke off"},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", "answer broke off"},
+		{"220 mail.example ESMTP\r\n", `no HTTP spoken there: malformed HTTP status code "mail.example"`},
+		{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", headerLimit), "header of the answer longer than 65536 bytes"},
+		{strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 4000), "header of the answer longer than 65536 bytes"},
+	} {
+		address := answering(t, func(c net.Conn) {
+			readRequest(c)
+			io.WriteString(c, row.answer)
+			c.(*net.TCPConn).CloseWrite()
+			io.Copy(io.Discard, c)
+		})
+		requireResult(t, Broken, row.detail, web("/").Probe(t.Context(), target(t, address, patient)))
+	}
+	reset := answering(t, func(c net.Conn) {
+		readRequest(c)
+		c.(*net.TCPConn).SetLinger(0)
+	})
+	requireResult(t, Broken, "connection reset", web("/").Probe(t.Context(), target(t, reset, patient)))
+}
+
+func readRequest(c net.Conn) { http.ReadRequest(bufio.NewReader(c)) }
+
+func TestHTTPInterimAnswersAreSkipped(t *testing.T) {
+	address := answering(t, func(c net.Conn) {
+		readRequest(c)
+		io.WriteString(c, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	})
+	requireResult(t, Passed, "", web("/").Probe(t.Context(), target(t, address, patient)))
+	p := web("/")
+	p.Expect = model.StatusRange{From: 500, To: 599}
+	requireResult(t, Unwanted, "status 200, want 500-599", p.Probe(t.Context(), target(t, address, patient)))
+	p.Expect = model.StatusRange{From: 103, To: 103}
+	requireResult(t, Passed, "", p.Probe(t.Context(), target(t, address, patient)))
+}
+
+func TestHTTPSDoesNotCheckTheCertificate(t *testing.T) {
+	var name, proto string
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, proto = r.TLS.ServerName, r.Proto
+	}))
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = silent()
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	p := web("/")
+	p.Host, p.TLS = "web.example:8443", UnverifiedTLS("web.example:8443")
+	requireResult(t, Passed, "", p.Probe(t.Context(), target(t, s.URL, patient)))
+	require.Equal(t, "web.example HTTP/1.1", name+" "+proto)
+
+	p.TLS = &tls.Config{ServerName: "web.example"}
+	got := p.Probe(t.Context(), target(t, s.URL, patient))
+	require.Equal(t, Failed, got.Outcome)
+	require.Contains(t, got.Detail, "certificate")
+}
+
+func TestHTTPSNeedsTLS(t *testing.T) {
+	plain := answering(t, func(c net.Conn) {
+		io.WriteString(c, "220 mail.example ESMTP\r\n")
+		io.Copy(io.Discard, c)
+	})
+	p := web("/")
+	p.TLS = UnverifiedTLS("")
+	requireResult(t, Broken, "no TLS spoken there", p.Probe(t.Context(), target(t, plain, patient)))
+
+	mute := answering(t, func(c net.Conn) { io.Copy(io.Discard, c) })
+	requireResult(t, TimedOut, "timeout after 60ms: no TLS handshake", p.Probe(t.Context(), target(t, mute, quick)))
+
+	for version, alert := range map[uint16]string{tls.VersionTLS12: "handshake failure", tls.VersionTLS13: "certificate required"} {
+		picky := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		picky.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: version}
+		picky.Config.ErrorLog = silent()
+		picky.StartTLS()
+		t.Cleanup(picky.Close)
+		requireResult(t, Broken, "TLS alert: "+alert, p.Probe(t.Context(), target(t, picky.URL, patient)))
+	}
+}
+
+func TestServerNameIsNoAddress(t *testing.T) {
+	for host, want := range map[string]string{
+		"": "", "web.example": "web.example", "web.example:8443": "web.example", "10.20.0.2": "", "10.20.0.2:8443": "",
+	} {
+		require.Equal(t, want, UnverifiedTLS(host).ServerName, host)
+	}
+}
+
+// A request that would be two requests is not sent.
+func TestHTTPSendsNoBlanks(t *testing.T) {
+	for _, p := range []HTTP{{Path: "/ HTTP/1.1\r\nX: y"}, {Host: "a\r\nX: y"}, {Path: "/a b"}} {
+		p.Dial = dialing(nil)
+		got := p.Probe(t.Context(), target(t, "127.0.0.1:1", patient))
+		require.Equal(t, NotProbed, got.Outcome)
+		require.Contains(t, got.Detail, "not probed: blank in path")
+	}
+}
+
+// Probes leave nothing behind, however they end.
+func TestProbesLeaveNoGoroutine(t *testing.T) {
+	s := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hang" {
+			hang(w, r)
+		}
+	})
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range 20 {
+		web("/").Probe(ctx, target(t, s.URL, patient))
+		web("/hang").Probe(ctx, target(t, s.URL, 5*time.Millisecond))
+	}
+	s.CloseClientConnections()
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, patient, time.Millisecond)
+}

@@ -1,0 +1,8 @@
+package health
+
+import (
+	"io"
+	"log"
+)
+
+func silent() *log.Logger { return log.New(io.Discard, "", 0) }
