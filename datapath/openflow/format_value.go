@@ -130,8 +130,12 @@ func appendFlags(b []byte, v, mask Value, names []bitName) []byte {
 }
 
 func appendFlagList(b []byte, v Value, names []bitName) []byte {
-	if v.IsZero() {
-		return append(b, '0')
+	known := uint64(0)
+	for _, n := range names {
+		known |= n.bit
+	}
+	if v.IsZero() || v.AndNot(U64(known)) != (Value{}) {
+		return appendHexValue(b, v)
 	}
 	first := true
 	for _, n := range names {

@@ -69,12 +69,10 @@ func (o *options) forLine(line string) *options {
 
 // dropAdd takes a leading "add" off and refuses other commands.
 func (t text) dropAdd() (text, error) {
-	word, rest, found := t.cut(" ")
+	word, rest := t.firstWord()
 	switch {
-	case !found:
-		return t, nil
 	case word.s == "add":
-		return rest.trim(), nil
+		return rest, nil
 	case word.s == "flow", word.s == Modify.String(), word.s == ModifyStrict.String(), word.s == Delete.String(), word.s == DeleteStrict.String():
 		return t, word.fault("a program holds flows, not changes", "read it as a bundle")
 	}

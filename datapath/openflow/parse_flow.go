@@ -106,7 +106,11 @@ func (p *flowParser) item(it item) error {
 		return err
 	}
 	if !read.allowed(p.mod.Command) {
-		return it.all.fault(it.key.s+" does not go with "+p.mod.Command.String(), read.instead)
+		remedy := read.instead
+		if remedy == useAdd && p.mod.Command.isDelete() {
+			remedy = "remove it"
+		}
+		return it.all.fault(it.key.s+" does not go with "+p.mod.Command.String(), remedy)
 	}
 	if read.flag != 0 {
 		p.mod.Flow.Flags |= read.flag
@@ -129,11 +133,12 @@ type flowKey struct {
 
 func (k flowKey) allowed(c Command) bool { return k.commands == nil || slices.Contains(k.commands, c) }
 
+const useAdd = "use add, which keeps the counters"
+
 var flowKeys map[string]flowKey
 
 func init() {
 	onAdd, deletes := []Command{Add}, []Command{Delete, DeleteStrict}
-	const useAdd = "use add, which keeps the counters"
 	flowKeys = map[string]flowKey{
 		"table":  {value: (*flowParser).readTable},
 		"cookie": {value: (*flowParser).readCookie},
