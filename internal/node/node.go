@@ -52,7 +52,8 @@ type Node struct {
 	mu       sync.Mutex // guards what follows
 	topology model.Topology
 	prober   *health.Runner
-	rejects  limiter
+
+	rejects limiter // used by the loop alone
 }
 
 // New prepares a node: it reads the state file and adopts what the switch holds, so that a restart
@@ -206,6 +207,34 @@ func (n *Node) probed(e health.Event) {
 	name := pipeline.MemberName{Pool: e.ID.Pool, Member: e.Name}
 	n.log.Info("member is "+e.Transition.To.String(), "member", name, "because", e.Transition.Because)
 	n.loop.Post(func(c *control.Core, now time.Time) { c.Verdict(name, e.Transition.To, now) })
+}
+
+// rejectsPerSecond bounds the answers to those who call a pool that rejects: a flood is not to
+// keep the daemon busy.
+const rejectsPerSecond = 1000
+
+// limiter lets n things pass in each second.
+type limiter struct {
+	second int64
+	passed int
+}
+
+func (l *limiter) pass(now time.Time, n int) bool {
+	if s := now.Unix(); s != l.second {
+		l.second, l.passed = s, 0
+	}
+	l.passed++
+	return l.passed <= n
+}
+
+// reject answers a packet that a pool without live members sent to the daemon. It runs in the loop.
+func (n *Node) reject(e datapath.Event) {
+	if !n.rejects.pass(time.Now(), rejectsPerSecond) {
+		return
+	}
+	if err := control.Reject(context.Background(), n.config.Bridge, e.Packet); err != nil {
+		n.log.Warn("cannot refuse a connection", "error", err)
+	}
 }
 
 // stepped logs what the loop did.

@@ -1,52 +1,33 @@
-package node
+package control
 
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"net/netip"
-	"time"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
 	"hpnn/internal/packet"
 )
 
-// rejectsPerSecond bounds the answers to those who call a pool that rejects: a flood is not to
-// keep the daemon busy.
-const rejectsPerSecond = 1000
-
-// limiter lets n things pass in each second.
-type limiter struct {
-	second int64
-	passed int
+// Reject answers a packet that a pool without live members sent to the daemon: a TCP segment gets a
+// RST from the VIP, other packets get nothing.
+func Reject(ctx context.Context, b datapath.Bridge, in datapath.Injection) error {
+	reset, ok := Reset(in.Frame)
+	if !ok {
+		return nil
+	}
+	in.Frame = reset
+	if err := b.PacketOut(ctx, in, []openflow.Action{openflow.Output{Port: openflow.PortIn}}); err != nil {
+		return fmt.Errorf("refuse connection: %w", err)
+	}
+	return nil
 }
 
-func (l *limiter) pass(now time.Time, n int) bool {
-	if s := now.Unix(); s != l.second {
-		l.second, l.passed = s, 0
-	}
-	l.passed++
-	return l.passed <= n
-}
-
-// reject answers a TCP segment that a pool without live members sent to the controller with a
-// RST from the VIP, as a host without a listener would (RFC 9293, 3.10.7.1).
-func (n *Node) reject(e datapath.Event) {
-	reset, ok := resetFor(e.Packet.Frame)
-	n.mu.Lock()
-	pass := n.rejects.pass(time.Now(), rejectsPerSecond)
-	n.mu.Unlock()
-	if !ok || !pass {
-		return
-	}
-	in := datapath.Injection{InPort: e.Packet.InPort, Frame: reset}
-	if err := n.config.Bridge.PacketOut(context.Background(), in, []openflow.Action{openflow.Output{Port: openflow.PortIn}}); err != nil {
-		n.log.Warn("cannot answer a rejected connection", "error", err)
-	}
-}
-
-// resetFor is the RST that answers a frame with a TCP segment; false if none is due.
-func resetFor(frame []byte) ([]byte, bool) {
+// Reset is the RST that answers a TCP segment, as a host without a listener would send it (RFC 9293,
+// 3.10.7.1); false if none is due. Of the frame, the headers are enough.
+func Reset(frame []byte) ([]byte, bool) {
 	const eth, ip = 14, 20
 	if len(frame) < eth+ip || packet.Word(frame, 12) != packet.TypeIPv4 || frame[eth+9] != packet.ProtoTCP {
 		return nil, false
