@@ -208,14 +208,11 @@ func (c *Conn) Unsent() int { return len(c.snd.buf) }
 // CloseWrite ends this end's data with FIN; reading goes on.
 func (c *Conn) CloseWrite() {
 	switch c.state {
-	case SynReceived: // the FIN goes when the handshake is complete
+	case SynSent, SynReceived: // the FIN goes when the handshake is complete
 	case Established:
 		c.state = FinWait1
 	case CloseWait:
 		c.state = LastAck
-	case SynSent:
-		c.remove()
-		return
 	default:
 		return
 	}
@@ -231,16 +228,15 @@ func (c *Conn) Close() {
 		return
 	}
 	c.orphan, c.handler = true, nil
-	if len(c.rcv.buf) > 0 {
+	c.signal.broadcast()
+	if c.state == SynSent || len(c.rcv.buf) > 0 {
 		c.abort()
 		return
 	}
-	c.rcv.buf = nil
 	c.CloseWrite()
 	if c.state == FinWait2 {
 		c.timer.reset(c.host.config.TCP.TimeWait)
 	}
-	c.signal.broadcast()
 }
 
 // Abort resets the connection.

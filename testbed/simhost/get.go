@@ -232,7 +232,7 @@ func (r *Request) receiveHead() bool {
 		return false
 	}
 	if err == nil {
-		r.response, err = parseResponse(h, r.method)
+		r.response, err = r.host.heads.response(h, r.method)
 	}
 	if err != nil {
 		r.fail(err)

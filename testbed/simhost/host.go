@@ -82,6 +82,7 @@ type Host struct {
 	idle      map[netip.AddrPort][]*Conn // kept-alive HTTP connections
 	requests  map[*Request]struct{}
 	services  []service
+	heads     headReader
 
 	life life
 }

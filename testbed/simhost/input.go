@@ -204,7 +204,8 @@ func (c *Conn) receive(s *segment) {
 		return
 	}
 	if c.orphan && len(s.data) > 0 && after(s.seq+uint32(len(s.data)), c.rcv.nxt) {
-		c.abort() // nobody will ever read it
+		c.host.refuse(s) // nobody will ever read it
+		c.remove()
 		return
 	}
 	c.insert(span{seq: s.seq, data: s.data, fin: s.has(packet.FIN)})

@@ -177,7 +177,7 @@ func (h *Host) end(hangUp func(*Conn)) {
 func (h *Host) abandon(c *Conn, hangUp func(*Conn)) {
 	c.handler = nil
 	hangUp(c)
-	if c.err == nil {
+	if c.state == Closed && c.err == nil {
 		c.err = ErrKilled
 	}
 	c.signal.broadcast()

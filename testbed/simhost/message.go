@@ -29,25 +29,42 @@ func head(b []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// parseRequest reads the header of a request.
-func parseRequest(head []byte) (*http.Request, error) {
-	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(head)))
+// headReader gives the header of a message to package net/http.
+type headReader struct {
+	bytes  bytes.Reader
+	buffer *bufio.Reader
+}
+
+func (r *headReader) over(head []byte) *bufio.Reader {
+	r.bytes.Reset(head)
+	if r.buffer == nil {
+		r.buffer = bufio.NewReader(&r.bytes)
+	}
+	r.buffer.Reset(&r.bytes)
+	return r.buffer
+}
+
+// request reads the header of a request.
+func (r *headReader) request(head []byte) (*http.Request, error) {
+	q, err := http.ReadRequest(r.over(head))
 	if err != nil {
 		return nil, fmt.Errorf("parse request: %w", err)
 	}
-	if r.ContentLength < 0 {
+	q.Body = nil
+	if q.ContentLength < 0 {
 		return nil, errors.New("parse request: a body without Content-Length is not supported")
 	}
-	return r, nil
+	return q, nil
 }
 
-// parseResponse reads the header of a response to a request with this method.
-func parseResponse(head []byte, method string) (*http.Response, error) {
-	r, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(head)), &http.Request{Method: method})
+// response reads the header of a response to a request with this method.
+func (r *headReader) response(head []byte, method string) (*http.Response, error) {
+	p, err := http.ReadResponse(r.over(head), &http.Request{Method: method})
 	if err != nil {
 		return nil, fmt.Errorf("parse response: %w", err)
 	}
-	return r, nil
+	p.Body = nil
+	return p, nil
 }
 
 // body takes the body of a response as it arrives, however its end is marked (RFC 9112 6.3).

@@ -141,7 +141,7 @@ func (w *webConn) serve() {
 		}
 		var r *http.Request
 		if err == nil {
-			r, err = parseRequest(h)
+			r, err = w.web.host.heads.request(h)
 		}
 		if err != nil {
 			w.refuse(err)

@@ -18,7 +18,9 @@ type bed struct {
 	*simhost.World
 	t     testing.TB
 	log   []string
-	wrong []string // frames with wrong checksums
+	tcp   simhost.TCP // of hosts added
+	known []byte      // stations that they need not ask for
+	wrong []string    // frames with wrong checksums
 }
 
 func newBed(t testing.TB, c simhost.Config) *bed {
@@ -36,14 +38,25 @@ func newBed(t testing.TB, c simhost.Config) *bed {
 // host adds a host 10.0.0.n/24 on port n.
 func (b *bed) host(name string, n byte) *simhost.Host {
 	b.t.Helper()
-	h, err := b.Add(simhost.HostConfig{
+	c := simhost.HostConfig{
 		Name:    name,
 		Port:    uint32(n),
 		MAC:     packet.MAC{2, 0, 0, 0, 0, n},
 		Address: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, n}), 24),
-	})
+		TCP:     b.tcp,
+	}
+	for _, other := range b.known {
+		c.Neighbours = append(c.Neighbours, simhost.Neighbour{
+			Address: netip.AddrFrom4([4]byte{10, 0, 0, other}), MAC: packet.MAC{2, 0, 0, 0, 0, other},
+		})
+	}
+	h, err := b.Add(c)
 	require.NoError(b.t, err)
 	return h
+}
+
+func addrPort(h *simhost.Host, port uint16) netip.AddrPort {
+	return netip.AddrPortFrom(h.Address(), port)
 }
 
 func (b *bed) text() string { return strings.Join(b.log, "\n") }
