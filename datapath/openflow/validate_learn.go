@@ -69,8 +69,11 @@ func (l *learnChecker) checkCondition(s fmt.Stringer, dst Subfield) error {
 	if err := checkSubfield(s, dst); err != nil {
 		return err
 	}
-	if dst.Field == VLANVID || dst.Field == VLANPCP {
+	switch {
+	case dst.Field == VLANVID || dst.Field == VLANPCP:
 		return invalid(s, "does not match the tag's presence", "write NXM_OF_VLAN_TCI[0..12]")
+	case !dst.IsWhole() && dst.Field.info().mask == maskNone:
+		return invalid(s, "OVS leaves out a condition on a part of "+dst.Field.info().name, "match all of it")
 	}
 	return l.checkPrereq(s, dst.Field)
 }
