@@ -1,6 +1,8 @@
 package simbackend
 
 import (
+	"slices"
+
 	"hpnn/datapath/openflow"
 	"hpnn/simbackend/conntrack"
 	"hpnn/simbackend/flow"
@@ -12,14 +14,10 @@ type code struct {
 	actions []openflow.Action
 }
 
-// reversible reports whether rewriting the frame again undoes all that the actions do to it.
+// reversible reports whether rewriting the frame again undoes all that the actions do to it. A
+// clone among them sees to itself.
 func (c *code) reversible() bool {
-	for i := range c.ops {
-		if o := &c.ops[i]; o.code == opCT || o.code == opClone && !o.more.nested.reversible() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.ops, func(o op) bool { return o.code == opCT })
 }
 
 // opcode says what an op does.

@@ -14,6 +14,7 @@ type frame struct {
 	flow.Packet
 	key  flow.Key // the fields that the bytes have, as far as the passes know
 	meta conntrack.Meta
+	at   int // place of its buffer in Switch.frames; copies of it lie above
 }
 
 // walk sends a frame, whose fields f.key holds, into a table and carries out what comes of it.
@@ -62,7 +63,7 @@ func (s *Switch) execute(f *frame, p *pass, steps []step, level int) {
 			f.meta.Clear()
 		case stepClone:
 			body := steps[i+1 : i+1+st.n]
-			s.execute(s.copied(f, level), p, body, level)
+			s.execute(s.copied(f), p, body, level)
 			i += st.n
 		case stepCT:
 			if !s.track(f, p, steps[i:], level) {
@@ -81,14 +82,14 @@ func (f *frame) rewrite(want *flow.Key) {
 	}
 }
 
-// copied is a copy of f in the buffer of the next level.
-func (s *Switch) copied(f *frame, level int) *frame {
-	for len(s.frames) <= level+1 {
-		s.frames = append(s.frames, &frame{})
+// copied is a copy of f in the next buffer, valid until f is copied again.
+func (s *Switch) copied(f *frame) *frame {
+	for len(s.frames) <= f.at+1 {
+		s.frames = append(s.frames, &frame{at: len(s.frames)})
 	}
-	c := s.frames[level+1]
+	c := s.frames[f.at+1]
 	c.Packet.Load(f.Bytes(), f.Layout)
-	c.key, c.meta = f.key, f.meta
+	c.key, c.meta, c.recirc = f.key, f.meta, f.recirc
 	return c
 }
 
@@ -97,12 +98,12 @@ func (s *Switch) track(f *frame, p *pass, steps []step, level int) bool {
 	st := &steps[0]
 	s.ctPacket = conntrack.Packet{
 		Frame: f.Bytes(), L3: int(f.Layout.L3), EtherType: uint16(f.key.Get(openflow.EthType).Lo),
-		Meta: f.meta, Tag: uint64(f.key.InPort()), Recirc: p.recircID(st),
+		Meta: f.meta, Tag: uint64(f.key.InPort()), Recirc: f.recirc,
 	}
 	out := s.ct.Execute(s.now, &s.ctPacket, &st.request)
 	f.meta = s.ctPacket.Meta
 	for i := range out.Released {
-		s.release(&out.Released[i], p, steps, level)
+		s.release(&out.Released[i], f.at, p, steps, level)
 	}
 	if out.Held {
 		return false
@@ -119,9 +120,9 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 	}
 	c := f
 	if len(steps) > 1 {
-		c = s.copied(f, level)
+		c = s.copied(f)
 	}
-	c.key = p.keys[st.key]
+	c.key, c.recirc = p.keys[st.key], recircID(&p.keys[st.key], st.table)
 	c.Packet.Layout, _ = flow.Refresh(c.Bytes(), &c.key)
 	setConntrack(&c.key, &c.meta)
 	if s.tracer != nil {
@@ -131,9 +132,9 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 }
 
 // release continues a fragment that waited for the rest of its datagram, behind the stepCT that
-// is the first of steps.
-func (s *Switch) release(r *conntrack.Packet, p *pass, steps []step, level int) {
-	f := &frame{meta: r.Meta, key: p.keys[steps[0].key]}
+// is the first of steps. Buffers up to at are taken.
+func (s *Switch) release(r *conntrack.Packet, at int, p *pass, steps []step, level int) {
+	f := &frame{meta: r.Meta, key: p.keys[steps[0].key], at: at}
 	f.key.SetInPort(uint16(r.Tag))
 	layout, _ := flow.Refresh(r.Frame, &f.key)
 	f.Packet.Load(r.Frame, layout)
@@ -141,13 +142,10 @@ func (s *Switch) release(r *conntrack.Packet, p *pass, steps []step, level int) 
 	s.execute(f, p, steps[1:], level)
 }
 
-// recircID tells the frozen states of steps apart: fragments wait together only if they will go
-// on alike. The first pass has 0.
-func (p *pass) recircID(st *step) uint32 {
-	if !st.recirc {
-		return 0
-	}
-	return p.keys[st.key].MetadataHash() ^ uint32(st.table)<<24
+// recircID tells frozen states apart: fragments wait together in a later pass only if they were
+// frozen alike. It is not 0.
+func recircID(k *flow.Key, table openflow.TableID) uint32 {
+	return k.MetadataHash() ^ uint32(table)<<24 | 1
 }
 
 // transmit sends a frame out of a port.

@@ -2,6 +2,7 @@ package simbackend
 
 import (
 	"fmt"
+	"slices"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
@@ -34,8 +35,24 @@ func compileLearn(a openflow.Learn) (op, error) {
 			c.copies = append(c.copies, copied{flow.NewRef(s.Dst), flow.NewRef(s.Src)})
 		}
 	}
+	if err := match.Validate(); err != nil && partial(a) {
+		return op{}, fmt.Errorf("%v: a condition on part of a field that has no mask, which the real switch leaves out: %w by the simulator: %w", a, datapath.ErrNotSupported, err)
+	}
 	c.value, c.mask = flow.Compile(match)
 	return op{code: opLearn, dst: flow.NewRef(a.ResultDst), header: isHeader(a.ResultDst.Field), more: &operand{learn: c}}, nil
+}
+
+// partial reports whether the flows learned match on part of a field.
+func partial(a openflow.Learn) bool {
+	return slices.ContainsFunc(a.Specs, func(s openflow.LearnSpec) bool {
+		switch s := s.(type) {
+		case openflow.LearnMatchValue:
+			return !s.Dst.IsWhole()
+		case openflow.LearnMatchField:
+			return !s.Dst.IsWhole()
+		}
+		return false
+	})
 }
 
 func matchSub(m openflow.Match, dst openflow.Subfield, v openflow.Value) openflow.Match {
@@ -91,23 +108,29 @@ func learnedAction(s openflow.LearnSpec, k *flow.Key) openflow.Action {
 	panic(fmt.Sprintf("simbackend: learn spec %v is not an action", s))
 }
 
-// agrees reports whether the rule has the actions that the frame would give it.
-func (c *learnCode) agrees(r *rule, k *flow.Key) bool {
+// agrees reports whether f, which has the match and priority of the flow that the frame would
+// make, is that flow in all else too, so that learning it again only refreshes it.
+func (c *learnCode) agrees(f *openflow.Flow, k *flow.Key) bool {
+	a := &c.action
+	if f.Cookie != a.Cookie || f.IdleTimeout != a.IdleTimeout || f.HardTimeout != a.HardTimeout ||
+		f.Importance != 0 || f.Flags&openflow.SendFlowRem != 0 != a.SendFlowRem {
+		return false
+	}
 	n := 0
-	for _, s := range c.action.Specs {
+	for _, s := range a.Specs {
 		switch s := s.(type) {
 		case openflow.LearnLoadField:
-			v, ok := at[openflow.SetField](r, n)
+			v, ok := at[openflow.SetField](f, n)
 			if !ok || v != openflow.Load(k.GetSub(s.Src), s.Dst) {
 				return false
 			}
 		case openflow.LearnLoadValue:
-			v, ok := at[openflow.SetField](r, n)
+			v, ok := at[openflow.SetField](f, n)
 			if !ok || v != openflow.Load(s.Value, s.Dst) {
 				return false
 			}
 		case openflow.LearnOutput:
-			v, ok := at[openflow.Output](r, n)
+			v, ok := at[openflow.Output](f, n)
 			if !ok || v.Port != openflow.PortNo(k.GetSub(s.Src).Lo) {
 				return false
 			}
@@ -116,43 +139,74 @@ func (c *learnCode) agrees(r *rule, k *flow.Key) bool {
 		}
 		n++
 	}
-	return n == len(r.flow.Actions) && r.flow.Cookie == c.action.Cookie
+	return n == len(f.Actions)
 }
 
-// at is the rule's action n, if it is an A.
-func at[A openflow.Action](r *rule, n int) (a A, ok bool) {
-	if n < len(r.flow.Actions) {
-		a, ok = r.flow.Actions[n].(A)
+// at is the flow's action n, if it is an A.
+func at[A openflow.Action](f *openflow.Flow, n int) (a A, ok bool) {
+	if n < len(f.Actions) {
+		a, ok = f.Actions[n].(A)
 	}
 	return a, ok
 }
 
-// learn executes a learn() action for a frame with fields k. A new or changed flow waits in
-// p.learned, for the pass that learns a flow does not see it. It reports whether the limit
-// allowed it.
+// lesson is a flow that a pass has learned, which waits for the pass to end: the pass itself
+// does not see it.
+type lesson struct {
+	flow        openflow.Flow
+	value, mask flow.Key
+	old         *rule // whose place it takes, or nil
+}
+
+// learn executes a learn() action for a frame with fields k. It reports whether the limit
+// allowed it. The limit is asked before a flow is added and before one is changed.
 func (p *pass) learn(c *learnCode) bool {
 	value := c.key(&p.key)
+	waiting := p.lesson(c, &value)
 	r := p.sw.tables[c.action.Table].exact(&value, &c.mask, c.action.Priority)
 	switch {
 	case p.preview && r != nil:
 		return true
-	case r != nil && c.agrees(r, &p.key):
+	case waiting != nil && c.agrees(&waiting.flow, &p.key):
+		return true
+	case waiting == nil && r != nil && c.agrees(&r.flow, &p.key):
 		r.modified = p.sw.now
 		p.sw.timed(r)
 		return true
-	case r == nil && c.action.Limit != 0 && p.cookies(c) >= int(c.action.Limit):
+	case c.action.Limit != 0 && p.cookies(c) >= int(c.action.Limit):
 		return false
+	case waiting != nil:
+		waiting.flow = modifiedFlow(waiting.flow, c.flow(&p.key))
+	default:
+		p.learned = append(p.learned, lesson{c.flow(&p.key), value, c.mask, r})
 	}
-	p.learned = append(p.learned, c.flow(&p.key))
 	return true
+}
+
+// lesson is what the pass has learned of a flow with c's match and priority, or nil.
+func (p *pass) lesson(c *learnCode, value *flow.Key) *lesson {
+	for i := range p.learned {
+		l := &p.learned[i]
+		if l.flow.Table == c.action.Table && l.flow.Priority == c.action.Priority && l.value == *value && l.mask == c.mask {
+			return l
+		}
+	}
+	return nil
 }
 
 // cookies counts the flows that c's limit is about.
 func (p *pass) cookies(c *learnCode) int {
 	n := p.sw.cookies[cookieKey{c.action.Table, c.action.Cookie}]
-	for _, f := range p.learned {
-		if f.Table == c.action.Table && f.Cookie == c.action.Cookie {
+	for i := range p.learned {
+		l := &p.learned[i]
+		if l.flow.Table != c.action.Table {
+			continue
+		}
+		if l.flow.Cookie == c.action.Cookie {
 			n++
+		}
+		if l.old != nil && l.old.flow.Cookie == c.action.Cookie {
+			n--
 		}
 	}
 	return n
@@ -166,18 +220,23 @@ type cookieKey struct {
 
 // settle puts the flows learned by a pass into the tables. One that is there already with other
 // actions is modified: it keeps its counters, timeouts and idle time.
-func (s *Switch) settle(learned []openflow.Flow) {
-	for _, f := range learned {
-		code, err := compile(f.Actions)
+func (s *Switch) settle(learned []lesson) {
+	for i := range learned {
+		l := &learned[i]
+		code, err := compile(l.flow.Actions)
 		if err != nil {
-			panic(fmt.Sprintf("simbackend: learned flow %v: %v", f, err)) // loads and outputs always compile
+			panic(fmt.Sprintf("simbackend: learned flow %v: %v", l.flow, err)) // loads and outputs always compile
 		}
-		value, mask := flow.Compile(f.Match)
-		old := s.tables[f.Table].exact(&value, &mask, f.Priority)
-		if old == nil {
-			s.insert(&rule{flow: f, value: value, code: code, added: s.now, modified: s.now, used: s.now})
+		if l.old != nil {
+			s.replace(l.old, s.modified(l.old, l.flow, code))
 			continue
 		}
-		s.replace(old, s.modified(old, f, code))
+		s.insert(&rule{flow: l.flow, value: l.value, code: code, added: s.now, modified: s.now, used: s.now})
 	}
+}
+
+// modifiedFlow is old with the actions and the cookie of new.
+func modifiedFlow(old, new openflow.Flow) openflow.Flow {
+	old.Actions, old.Cookie = new.Actions, new.Cookie
+	return old
 }

@@ -2,6 +2,7 @@ package simbackend
 
 import (
 	"fmt"
+	"slices"
 
 	"hpnn/datapath/openflow"
 	"hpnn/simbackend/flow"
@@ -188,18 +189,26 @@ func (p *pass) runLearn(o *op) {
 	}
 }
 
-// clone executes actions as if on a copy: fields and stack are as before afterwards. Like OVS, it
-// copies the frame only for actions that cannot be taken back by rewriting it again.
+// clone executes actions as if on a copy, and the action set behind them: fields, stack and set
+// are as before afterwards, but an exit is one for the frame too. Like OVS, it copies the frame
+// only for actions that cannot be taken back by rewriting it again.
 func (p *pass) clone(c *code, table openflow.TableID) {
-	key, stack, exited := p.key, append([]openflow.Value(nil), p.stack...), p.exited
+	key, stack, set := p.key, append([]openflow.Value(nil), p.stack...), slices.Clone(p.set.list)
 	if c.reversible() {
-		p.run(c, table)
+		p.runClone(c, table)
 	} else {
 		p.commit()
 		at := len(p.steps)
 		p.steps = append(p.steps, step{kind: stepClone})
-		p.run(c, table)
+		p.runClone(c, table)
 		p.steps[at].n = len(p.steps) - at - 1
 	}
-	p.key, p.stack, p.exited, p.dirty = key, append(p.stack[:0], stack...), exited, true
+	p.key, p.stack, p.set.list, p.dirty = key, append(p.stack[:0], stack...), append(p.set.list[:0], set...), true
+}
+
+func (p *pass) runClone(c *code, table openflow.TableID) {
+	p.run(c, table)
+	if p.err == nil && !p.set.empty() {
+		p.runSet(table)
+	}
 }

@@ -40,7 +40,7 @@ type pass struct {
 	exited           bool
 	err              error
 
-	learned []openflow.Flow
+	learned []lesson
 	preview bool // a trace: nothing is learned, counted or refreshed
 
 	last  lookup  // the latest table lookup
