@@ -306,14 +306,18 @@ func (m *maker) learnAction(match openflow.Match, table openflow.TableID) openfl
 		}
 	}
 	if m.chance(60) {
-		a.Specs = append(a.Specs, openflow.LearnOutput{Src: openflow.Whole(openflow.InPort)})
+		src := openflow.Whole(openflow.InPort)
+		if m.chance(15) {
+			src = m.register()
+		}
+		a.Specs = append(a.Specs, openflow.LearnOutput{Src: src})
 	}
 	return a
 }
 
 func (m *maker) learnSpec(match openflow.Match) openflow.LearnSpec {
 	src := openflow.Whole(m.gen.MatchingField(match))
-	if m.chance(20) && src.Width > 1 {
+	if maskable := (openflow.Match{}).WithMask(src.Field, openflow.U64(1), openflow.U64(1)).Validate() == nil; maskable && m.chance(20) && src.Width > 1 {
 		src.Width = uint8(1 + m.IntN(int(src.Width)-1))
 	}
 	dst := src

@@ -24,7 +24,10 @@ func (m *maker) change() []Event {
 			present = append(present, mod.Flow)
 		}
 	}
-	if len(b) == 0 || m.world.commit(0, b) != nil {
+	if looseAfterAdd(Case{Events: []Event{Commit{b}}}) {
+		slices.Reverse(b)
+	}
+	if len(b) == 0 || looseAfterAdd(Case{Events: []Event{Commit{b}}}) || m.world.commit(0, b) != nil {
 		return nil
 	}
 	return []Event{Commit{b}}

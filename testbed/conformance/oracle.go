@@ -185,3 +185,8 @@ func (o *Oracle) drain(ctx context.Context) error {
 	}
 	return o.sw.Receive(ctx, portName(1), anyFrame)
 }
+
+// Trace is what ofproto/trace says of a frame, with the flows of the case that was run last.
+func (o *Oracle) Trace(ctx context.Context, f Frame) (string, error) {
+	return o.sw.Trace(ctx, "in_port="+f.Port.String(), fmt.Sprintf("%x", f.Bytes))
+}

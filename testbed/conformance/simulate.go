@@ -38,7 +38,7 @@ type world struct {
 }
 
 func newWorld() (*world, error) {
-	sim, err := simbackend.New(simbackend.Config{Ports: simulatedPorts()})
+	sim, err := simbackend.New(simbackend.Config{Ports: simulatedPorts(), ConntrackSweep: time.Second})
 	if err != nil {
 		return nil, fmt.Errorf("start simulator: %w", err)
 	}
