@@ -60,6 +60,7 @@ func (w *World) start() error {
 func (w *World) halt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.follow()
 	w.pump.running, w.pump.ended = false, true
 	w.setWake(nil)
 	w.pump.ends.broadcast()
