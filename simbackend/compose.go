@@ -163,7 +163,11 @@ func markWritten(r *conntrack.Request, f openflow.Field, mask openflow.Value) {
 	}
 }
 
-func (p *pass) clearCT() { p.key.SetConnection(&flow.Connection{}) }
+// clearCT makes the frame untracked, as far as the fields tell.
+func (p *pass) clearCT() {
+	p.tracked = false
+	p.key.SetConnection(&flow.Connection{})
+}
 
 // setConntrack makes the ct_ fields of a key what the tracker found.
 func setConntrack(k *flow.Key, m *conntrack.Meta) {

@@ -15,6 +15,8 @@ type frame struct {
 	key  flow.Key // the fields that the bytes have, as far as the passes know
 	meta conntrack.Meta
 	at   int // place of its buffer in Switch.frames; copies of it lie above
+
+	recirc uint32 // tells the frozen state apart that it was resumed from; 0 on the first pass
 }
 
 // walk sends a frame, whose fields f.key holds, into a table and carries out what comes of it.
@@ -22,7 +24,7 @@ type frame struct {
 func (s *Switch) walk(f *frame, table openflow.TableID, stack []openflow.Value, level int) {
 	p := s.pass(level)
 	p.begin(s, len(f.Bytes()))
-	p.key = f.key
+	p.key, p.tracked = f.key, level > 0
 	p.stack = append(p.stack, stack...)
 	if p.trace == nil {
 		p.translate(table)
@@ -102,14 +104,17 @@ func (s *Switch) track(f *frame, p *pass, steps []step, level int) bool {
 	}
 	out := s.ct.Execute(s.now, &s.ctPacket, &st.request)
 	f.meta = s.ctPacket.Meta
+	if !out.Held {
+		s.fork(f, p, steps, level)
+		if len(out.Released) == 0 {
+			return true
+		}
+		s.execute(f, p, steps[1:], level)
+	}
 	for i := range out.Released {
 		s.release(&out.Released[i], f.at, p, steps, level)
 	}
-	if out.Held {
-		return false
-	}
-	s.fork(f, p, steps, level)
-	return true
+	return false
 }
 
 // fork sends a copy of a tracked frame into the table of a stepCT.

@@ -33,7 +33,9 @@ func (s *Switch) Advance(t time.Duration) {
 			s.swept += (t - s.swept) / sweepInterval * sweepInterval
 		}
 		s.now = max(s.now, s.swept)
-		s.ct.Expire(s.now)
+		if s.swept%s.ctSweep == 0 {
+			s.ct.Expire(s.now)
+		}
 		if s.now > s.expires {
 			s.expireRules()
 		}

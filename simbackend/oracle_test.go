@@ -36,7 +36,7 @@ func newPair(t *testing.T, ovs *dummy.Switch) *pair {
 	for i := range pairPorts {
 		ports = append(ports, simbackend.Port{Number: openflow.PortNo(i + 1), Name: fmt.Sprintf("p%d", i+1)})
 	}
-	p.sim, err = simbackend.New(simbackend.Config{Ports: ports})
+	p.sim, err = simbackend.New(simbackend.Config{Ports: ports, ConntrackSweep: time.Second})
 	require.NoError(t, err)
 	return p
 }

@@ -70,8 +70,10 @@ func (p *pass) stepRare(o *op, table openflow.TableID) {
 	case opPopVLAN:
 		p.key.PopVLAN()
 	case opCTClear:
-		p.steps = append(p.steps, step{kind: stepCTClear})
-		p.clearCT()
+		if p.tracked {
+			p.steps = append(p.steps, step{kind: stepCTClear})
+			p.clearCT()
+		}
 	case opWriteActions:
 		p.set.write(&o.more.nested)
 		if p.trace != nil {
@@ -193,7 +195,7 @@ func (p *pass) runLearn(o *op) {
 // are as before afterwards, but an exit is one for the frame too. Like OVS, it copies the frame
 // only for actions that cannot be taken back by rewriting it again.
 func (p *pass) clone(c *code, table openflow.TableID) {
-	key, stack, set := p.key, append([]openflow.Value(nil), p.stack...), slices.Clone(p.set.list)
+	key, stack, set, tracked := p.key, append([]openflow.Value(nil), p.stack...), slices.Clone(p.set.list), p.tracked
 	if c.reversible() {
 		p.runClone(c, table)
 	} else {
@@ -204,6 +206,7 @@ func (p *pass) clone(c *code, table openflow.TableID) {
 		p.steps[at].n = len(p.steps) - at - 1
 	}
 	p.key, p.stack, p.set.list, p.dirty = key, append(p.stack[:0], stack...), append(p.set.list[:0], set...), true
+	p.tracked = tracked
 }
 
 func (p *pass) runClone(c *code, table openflow.TableID) {

@@ -28,7 +28,9 @@ type Switch struct {
 	seq     uint64
 	expires time.Duration // no rule times out before this
 
-	ct     *conntrack.Table
+	ct      *conntrack.Table
+	ctSweep time.Duration
+
 	events chan datapath.Event
 
 	// Of the frame being executed.
@@ -47,6 +49,10 @@ type Config struct {
 	Ports []Port
 	// Conntrack bounds the connection tracker; the zero value is OVS's default.
 	Conntrack conntrack.Config
+	// ConntrackSweep is how often connections that timed out are removed, in whole seconds; 0:
+	// conntrack.SweepInterval, as a running ovs-vswitchd does. Until then they are not found, but hold
+	// their translated tuple. Where virtual time is warped, OVS sweeps after each warp.
+	ConntrackSweep time.Duration
 }
 
 // Port is a port of a Switch. The local port is always there.
@@ -63,6 +69,7 @@ func New(c Config) (*Switch, error) {
 		cookies: map[cookieKey]int{},
 		expires: never,
 		ct:      conntrack.New(c.Conntrack),
+		ctSweep: cmp.Or(c.ConntrackSweep, conntrack.SweepInterval),
 		events:  make(chan datapath.Event, eventQueue),
 	}
 	names := map[string]bool{}

@@ -40,6 +40,8 @@ type pass struct {
 	exited           bool
 	err              error
 
+	tracked bool // the fields tell what the tracker found: nothing has cleared it in this pass
+
 	learned []lesson
 	preview bool // a trace: nothing is learned, counted or refreshed
 
@@ -57,7 +59,7 @@ type lookup struct {
 func (p *pass) begin(sw *Switch, length int) {
 	p.sw, p.len = sw, length
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
-	p.dirty, p.exited, p.err = false, false, nil
+	p.dirty, p.tracked, p.exited, p.err = false, false, false, nil
 	p.depth, p.resubmits = 0, 0
 	p.set.reset()
 }
