@@ -1,0 +1,248 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/internal/control"
+	"hpnn/internal/health"
+	"hpnn/internal/pipeline"
+	"hpnn/model"
+	"hpnn/simbackend"
+	"hpnn/testbed/simhost"
+)
+
+// SimConfig describes a Sim. The zero value is a good one.
+type SimConfig struct {
+	Seed     uint64
+	Settings control.Settings
+	// Wrap, if set, stands between the node and its switch: to fail on purpose.
+	Wrap func(datapath.Bridge) datapath.Bridge
+	// Log is told what the node's log would say; may be nil.
+	Log func(at time.Time, line string)
+	// Taps see every frame that passes the switch.
+	Taps []Tap
+	// Frames is told what each host sends and receives; may be nil.
+	Frames func(simhost.Entry)
+}
+
+// Sim is a whole site in memory: hosts, a simulated switch, and a node in charge of it, on one
+// virtual clock and without goroutines. Two runs of the same calls do the same.
+type Sim struct {
+	*Stand
+	Switch *simbackend.Switch
+	Core   *control.Core
+
+	config   SimConfig
+	bridge   datapath.Bridge
+	prober   *prober
+	admin    map[pipeline.MemberName]model.AdminState // kept over restarts of the node
+	running  bool
+	Outcomes []control.Outcome // what the control loop did, until somebody takes it
+}
+
+// NewSim builds the site of a valid topology and starts its node.
+func NewSim(t model.Topology, c SimConfig) (*Sim, error) {
+	sw, err := simbackend.New(simbackend.Config{Ports: Ports(t)})
+	if err != nil {
+		return nil, err
+	}
+	if c.Log == nil {
+		c.Log = func(time.Time, string) {}
+	}
+	world := simhost.New(simhost.Config{Seed: c.Seed, Switch: &wire{sw, c.Taps}, Log: c.Frames})
+	sw.OnOutput(func(o datapath.Output) { world.Output(uint32(o.Port), o.Frame) })
+	stand, err := NewStand(t, world)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sim{Stand: stand, Switch: sw, config: c, bridge: sw, admin: map[pipeline.MemberName]model.AdminState{}}
+	if c.Wrap != nil {
+		s.bridge = c.Wrap(sw)
+	}
+	return s, s.StartNode()
+}
+
+// StartNode starts the node, which adopts what the switch holds, as a restarted daemon does.
+func (s *Sim) StartNode() error {
+	if s.running {
+		return fmt.Errorf("start node: it is running")
+	}
+	now := s.World.Wall()
+	s.Core = control.New(s.bridge, s.Topology, s.config.Settings, now)
+	for name, a := range s.admin {
+		if err := s.Core.SetAdmin(name, a, now); err != nil {
+			return fmt.Errorf("start node: %w", err)
+		}
+	}
+	owners, err := s.Core.Adopt(context.Background(), now)
+	if err != nil {
+		s.log("switch cannot be read: %v", err)
+	}
+	s.prober = &prober{world: s.World, probes: s.Probes, report: s.verdict}
+	t := s.Core.Effective()
+	checks := health.Checks(t)
+	seed(checks, t, owners)
+	s.prober.update(checks)
+	s.running = true
+	return nil
+}
+
+// seed tells the checks of a restarted node which members owned slots.
+func seed(checks []health.Check, t model.Topology, owners []pipeline.MemberName) {
+	if len(owners) == 0 {
+		return
+	}
+	up := map[pipeline.MemberName]bool{}
+	for _, o := range owners {
+		up[o] = true
+	}
+	for i, c := range checks {
+		switch {
+		case up[pipeline.MemberName{Pool: c.ID.Pool, Member: c.Name}]:
+			checks[i].Seed = health.SeenUp
+		case c.Admin == model.Enabled:
+			checks[i].Seed = health.SeenDown
+		}
+	}
+}
+
+// StopNode ends the node as kill -9 does: the switch goes on by itself.
+func (s *Sim) StopNode() { s.running = false }
+
+// log tells the node's log.
+func (s *Sim) log(format string, args ...any) {
+	s.config.Log(s.World.Wall(), fmt.Sprintf(format, args...))
+}
+
+// verdict takes a change of a member's health.
+func (s *Sim) verdict(c health.Check, t health.Transition) {
+	name := pipeline.MemberName{Pool: c.ID.Pool, Member: c.Name}
+	s.log("member %v is %v: %s", name, t.To, t.Because)
+	s.Core.Verdict(name, t.To, s.World.Wall())
+}
+
+// SetAdmin drains or enables a member.
+func (s *Sim) SetAdmin(name pipeline.MemberName, a model.AdminState) error {
+	if err := s.Core.SetAdmin(name, a, s.World.Wall()); err != nil {
+		return err
+	}
+	s.admin[name] = a
+	s.prober.update(health.Checks(s.Core.Effective()))
+	return nil
+}
+
+// SetTopology puts another topology in force in the node. The hosts stay as they are.
+func (s *Sim) SetTopology(t model.Topology) {
+	s.Topology = t
+	s.Core.SetTopology(t, s.World.Wall())
+	s.prober.update(health.Checks(s.Core.Effective()))
+}
+
+// Health is a member's health.
+func (s *Sim) Health(name pipeline.MemberName) (health.Status, bool) {
+	for id, w := range s.prober.members {
+		if id.Pool == name.Pool && w.check.Name == name.Member {
+			return w.tracker.Status(), true
+		}
+	}
+	return health.Status{}, false
+}
+
+// Advance lets d pass: hosts talk, probes run, the node decides.
+func (s *Sim) Advance(d time.Duration) { s.Until(func() bool { return false }, d) }
+
+// Until lets time pass until done says so, and reports whether it did before limit had passed. It
+// looks after every event.
+func (s *Sim) Until(done func() bool, limit time.Duration) bool {
+	end := s.World.Now() + limit
+	for !done() {
+		at, ok := s.next()
+		if !ok || at > end {
+			s.World.AdvanceTo(end)
+			s.Switch.Advance(end)
+			return done()
+		}
+		s.turn(at)
+	}
+	return true
+}
+
+// next is when something happens next.
+func (s *Sim) next() (at time.Duration, ok bool) {
+	at, ok = s.World.Next()
+	earlier := func(t time.Duration) {
+		if t = max(t, s.World.Now()); !ok || t < at {
+			at, ok = t, true
+		}
+	}
+	if s.running {
+		earlier(s.sinceStart(s.Core.Due()))
+		if t, any := s.prober.wake(); any {
+			earlier(t)
+		}
+	}
+	return at, ok
+}
+
+// turn lets happen what is due at a time: one event of the hosts, or a turn of the node.
+func (s *Sim) turn(at time.Duration) {
+	if t, ok := s.World.Next(); ok && t <= at {
+		s.World.Step()
+	} else {
+		s.World.AdvanceTo(at)
+		s.Switch.Advance(at)
+	}
+	if !s.running {
+		return
+	}
+	s.events()
+	if t, any := s.prober.wake(); any && t <= s.World.Now() {
+		s.prober.launch()
+	}
+	if now := s.World.Wall(); !s.Core.Due().After(now) {
+		s.step(now)
+	}
+}
+
+// events takes what the switch has to say.
+func (s *Sim) events() {
+	for len(s.Switch.Events()) > 0 {
+		e := <-s.Switch.Events()
+		if e.Kind != datapath.PacketIn {
+			s.Core.Event(e, s.World.Wall())
+		} else if err := control.Reject(context.Background(), s.bridge, e.Packet); err != nil {
+			s.log("%v", err)
+		}
+	}
+}
+
+func (s *Sim) step(now time.Time) {
+	out := s.Core.Step(context.Background(), now)
+	if out.Err != nil {
+		s.log("switch not in step: %v", out.Err)
+	}
+	for _, p := range out.Pools {
+		s.log("pool %s: digest %x, %v", p.Pool, p.After[:8], p.Report)
+	}
+	if out.Repaired() {
+		s.log("repaired %d flows", len(out.Bundle))
+	}
+	if out.Err != nil || len(out.Bundle) > 0 || len(out.Pools) > 0 {
+		s.Outcomes = append(s.Outcomes, out)
+	}
+}
+
+func (s *Sim) sinceStart(t time.Time) time.Duration { return t.Sub(s.World.Wall()) + s.World.Now() }
+
+// Flows are the switch's flows.
+func (s *Sim) Flows() []openflow.FlowEntry {
+	flows, err := s.Switch.Flows(context.Background())
+	if err != nil {
+		panic(fmt.Sprintf("testbed: the simulated switch of a running site is closed: %v", err))
+	}
+	return flows
+}
