@@ -12,23 +12,6 @@ const (
 	inCT
 )
 
-// instruction is the place of an action in the order that OpenFlow 1.1 gives instructions.
-type instruction uint8
-
-const (
-	insMeter instruction = iota
-	insApply
-	insClear
-	insWrite
-	insMetadata
-	insGoto
-)
-
-var instructionNames = [...]string{
-	insMeter: "meter", insApply: "ordinary actions", insClear: "clear_actions",
-	insWrite: "write_actions", insMetadata: "write_metadata", insGoto: "goto_table",
-}
-
 // checker follows a list of actions and what they do to the tags of the frame.
 type checker struct {
 	match  Match
@@ -82,40 +65,6 @@ func (c *checker) checkAll(a Action) error {
 	return c.checkAction(a)
 }
 
-func instructionOf(a Action) instruction {
-	switch a.(type) {
-	case Meter:
-		return insMeter
-	case ClearActions:
-		return insClear
-	case WriteActions:
-		return insWrite
-	case WriteMetadata:
-		return insMetadata
-	case GotoTable:
-		return insGoto
-	}
-	return insApply
-}
-
-// checkOrder wants meter, ordinary actions, clear_actions, write_actions, write_metadata and
-// goto_table in this order, each but the ordinary actions once.
-func (c *checker) checkOrder(a Action) error {
-	i := instructionOf(a)
-	if c.scope != inApply && i != insApply {
-		return invalid(a, "not allowed inside another action", "move it to the end of the flow's actions")
-	}
-	if i < c.last || i == c.last && i != insApply && c.seen(i) {
-		return invalid(a, "cannot follow "+instructionNames[c.last],
-			"order is meter, ordinary actions, clear_actions, write_actions, write_metadata, goto_table")
-	}
-	c.last, c.other = i, c.other || i == insMeter
-	return nil
-}
-
-// seen reports whether instruction i was met; meter is where every list starts.
-func (c *checker) seen(i instruction) bool { return i != insMeter || c.other }
-
 // checkConjunction lets a Conjunction stand with others of its kind and notes only.
 func (c *checker) checkConjunction(a Action) error {
 	switch a.(type) {
@@ -130,37 +79,6 @@ func (c *checker) checkConjunction(a Action) error {
 		return invalid(a, "conjunction goes with note and other conjunctions only", "split the flow")
 	}
 	return nil
-}
-
-// checkPlace refuses what cannot be nested where c is.
-func (c *checker) checkPlace(a Action) error {
-	switch {
-	case c.scope == inWriteActions && !fitsActionSet(a):
-		return invalid(a, "not allowed in an action set", "put it before write_actions")
-	case c.scope == inCT && !fitsExec(a):
-		return invalid(a, "exec may only change ct_mark and ct_label", "put it outside of ct")
-	}
-	return nil
-}
-
-func fitsActionSet(a Action) bool {
-	switch a := a.(type) {
-	case Push, Pop, Learn, Multipath, Exit, Note, Clone, FinTimeout, CheckPacketLarger, OutputField, Conjunction, Enqueue, PopQueue:
-		return false
-	case Controller:
-		return a.Reason == ReasonAction && a.ID == 0
-	}
-	return true
-}
-
-func fitsExec(a Action) bool {
-	switch a := a.(type) {
-	case SetField:
-		return a.Field == CTMark || a.Field == CTLabel
-	case Move:
-		return a.Dst.Field == CTMark || a.Dst.Field == CTLabel
-	}
-	return false
 }
 
 // checkAction checks an action's own arguments and prerequisites.
@@ -274,78 +192,5 @@ func checkOutput(a Action, p PortNo) error {
 	if p >= PortMax {
 		return invalid(a, "frames cannot be sent there", "write the number of a port below 65280")
 	}
-	return nil
-}
-
-func (c *checker) checkNested(a Action, actions []Action, s scope) error {
-	if len(actions) == 0 && s == inWriteActions {
-		return invalid(a, "OVS drops an empty action set", "remove it or use clear_actions")
-	}
-	inner := c.nested(s)
-	for _, n := range actions {
-		if err := inner.check(n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// maxDepth is how deep clone may nest.
-const maxDepth = 16
-
-func (c *checker) checkClone(a Clone) error {
-	if a.depth() > maxDepth {
-		return invalid(a, "nested too deep", fmt.Sprintf("at most %d clones in each other", maxDepth))
-	}
-	return c.checkNested(a, a.Actions, inClone)
-}
-
-func (a Clone) depth() int {
-	deepest := 0
-	for _, n := range a.Actions {
-		if n, ok := n.(Clone); ok {
-			deepest = max(deepest, n.depth())
-		}
-	}
-	return deepest + 1
-}
-
-// checkVLAN follows the tags: OpenFlow 1.5 takes no action on a tag that may not be there.
-func (c *checker) checkVLAN(a Action) error {
-	switch a := a.(type) {
-	case SetVLANVID:
-		if a.VID > 0xfff {
-			return invalid(a, "VLAN id does not fit in 12 bits", "at most 4095")
-		}
-		return c.pushIfUntagged(a)
-	case SetVLANPCP:
-		if a.PCP > 7 {
-			return invalid(a, "VLAN priority does not fit in 3 bits", "at most 7")
-		}
-		return c.pushIfUntagged(a)
-	case PushVLAN:
-		if a.EthType != EthTypeVLAN && a.EthType != EthTypeQinQ {
-			return invalid(a, "not a VLAN Ethernet type", "write 0x8100 or 0x88a8")
-		}
-		if c.tagged[1] {
-			return invalid(a, "OVS keeps no more than two tags", "pop one first")
-		}
-		c.tagged = [2]bool{true, c.tagged[0]}
-	case PopVLAN:
-		if !c.tagged[0] {
-			return lacks(a, "needs a VLAN tag", "add dl_vlan=VID or vlan_tci=0x1000/0x1000 to the match")
-		}
-		c.tagged = [2]bool{c.tagged[1], false}
-	}
-	return nil
-}
-
-// pushIfUntagged wants an action that may push a tag only where there may be none. Elsewhere it
-// is a SetField, and there is one value for one meaning.
-func (c *checker) pushIfUntagged(a Action) error {
-	if c.tagged[0] {
-		return invalid(a, "there is a tag for sure", "set the field instead")
-	}
-	c.tagged[0] = true
 	return nil
 }

@@ -3,7 +3,7 @@ package openflow
 import "fmt"
 
 func (c *checker) checkLearn(a Learn) error {
-	if a.Table > maxTable+1 {
+	if a.Table > maxTable {
 		return invalid(a, "no such table", "0 to 253")
 	}
 	if a.ResultDst != (Subfield{}) {
