@@ -36,6 +36,9 @@ type Session struct {
 	number int           // of frames so far
 	start  int64         // time of the first, nanoseconds since 1970
 	now    time.Duration // since then
+
+	emit    func(at int64, o datapath.Output) // of the frame being executed
+	deliver func(datapath.Output)             // counts what leaves and hands it to emit
 }
 
 // NewSession makes the node's switch. The error names the first port or rule that it refuses.
@@ -44,21 +47,28 @@ func NewSession(ctx context.Context, n Node) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{node: n, sw: sw, acc: newAccount(n)}, nil
+	s := &Session{node: n, sw: sw, acc: newAccount(n)}
+	s.deliver = func(o datapath.Output) {
+		s.acc.left(o)
+		s.emit(s.start+int64(s.now), o)
+	}
+	return s, nil
 }
 
 // Receive executes a frame at its time and hands what leaves to emit, with the time at which it
 // leaves in nanoseconds since 1970. The bytes given to emit are valid during the call only.
 func (s *Session) Receive(f Frame, emit func(at int64, o datapath.Output)) {
 	in := s.begin(f)
-	v := s.sw.Receive(in, s.leaving(emit))
+	s.emit = emit
+	v := s.sw.Receive(in, s.deliver)
 	s.acc.end(&v, f)
 }
 
 // Explain is Receive, and tells what happened.
 func (s *Session) Explain(f Frame, emit func(at int64, o datapath.Output)) Step {
 	in := s.begin(f)
-	v, trace := s.sw.Explain(in, s.leaving(emit))
+	s.emit = emit
+	v, trace := s.sw.Explain(in, s.deliver)
 	fate, why := s.acc.end(&v, f)
 	return Step{Number: s.number, Place: place(f, s.node), Frame: f, Fate: fate, Reason: why, Verdict: v, Trace: trace}
 }
@@ -73,14 +83,6 @@ func (s *Session) begin(f Frame) datapath.Injection {
 	in := datapath.Injection{InPort: f.Port, Frame: f.Data}
 	s.acc.begin(s.start, s.now, in, f.Snapped())
 	return in
-}
-
-func (s *Session) leaving(emit func(int64, datapath.Output)) func(datapath.Output) {
-	at := s.start + int64(s.now)
-	return func(o datapath.Output) {
-		s.acc.left(o)
-		emit(at, o)
-	}
 }
 
 func place(f Frame, n Node) Place { return Place{n.PortName(f.Port), f.Path, f.Index, f.At()} }
