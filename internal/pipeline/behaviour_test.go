@@ -83,7 +83,7 @@ func neighbours(t *testing.T, w *world) {
 	require.NotZero(t, far)
 }
 
-// hairpinPort is a client port of a member whose connection to the VIP is balanced to itself.
+// hairpin finds a client port of a member whose connection to the VIP is balanced to itself.
 func (w *world) hairpin(member party, vip netip.AddrPort) (uint16, []sent) {
 	w.t.Helper()
 	for port := uint16(50000); port < 50100; port++ {
@@ -118,7 +118,7 @@ func hairpinSession(t *testing.T, w *world) {
 	w.expect(member, ack.Bytes(), member.gets(there.Bytes()))
 }
 
-// closed opens a connection to an address, answers and ends it, with the segments as the client and the member send them.
+// converse opens a connection to an address, answers and ends it, with the segments as the client and the member send them.
 func (w *world) converse(client, member party, port uint16, to netip.AddrPort) {
 	w.t.Helper()
 	steps := []struct {

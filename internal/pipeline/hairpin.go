@@ -79,7 +79,7 @@ func masquerade(m service) of.Action {
 
 // returnToSender sends packets to members that they came from.
 func returnToSender(n network, w *writer, state uint32) {
-	for _, m := range n.memberHops() {
+	for _, m := range n.membersByAddress() {
 		w.add(hairpinReturn, isIP.state(state).dst(m.Addr()),
 			setMAC(of.EthDst, m.hop.MAC), setMAC(of.EthSrc, m.hop.in.Gateway.MAC), back)
 	}

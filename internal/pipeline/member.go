@@ -22,7 +22,8 @@ const memberChosen = 100 // priority
 func renderMembers(n network, w *writer) {
 	for _, p := range n.pools {
 		for _, m := range p.members {
-			// Without its slot a packet is one of few states in which it waits for the connection tracker, not of thousands.
+			// A packet waits for the connection tracker together with its registers. Without the slot in them there is one such
+			// state, and one set of datapath flows behind it, for each member and not for each slot.
 			w.add(memberChosen, isTCP.with(regPool, uint64(p.ID)).with(regMember, uint64(m.ID)),
 				set(regSlot, 0), translate(m.service))
 		}
@@ -75,7 +76,7 @@ const (
 func renderDelivery(n network, w *writer) {
 	w.add(deliveryInvalid, always.state(of.CTInv))
 	w.add(deliveryRouted, always.state(of.CTDNAT), jump(tableRoute))
-	for _, m := range n.memberHops() {
+	for _, m := range n.membersByAddress() {
 		a := m.Addr()
 		w.add(deliveryHairpin, isTCP.state(of.CTDNAT).src(a).dst(a), masquerade(m))
 		if m.onLink && m.hop.in.private() {

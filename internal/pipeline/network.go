@@ -167,8 +167,8 @@ func (n network) vips() []netip.Addr {
 	return once(all)
 }
 
-// neighbours are the services that are hosts of their segments, one of each address.
-func (n network) memberHops() []service {
+// membersByAddress lists one service of each address.
+func (n network) membersByAddress() []service {
 	all := slices.Clone(n.services)
 	slices.SortStableFunc(all, func(a, b service) int { return a.Addr().Compare(b.Addr()) })
 	return slices.CompactFunc(all, func(a, b service) bool { return a.Addr() == b.Addr() })

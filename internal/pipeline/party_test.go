@@ -67,7 +67,7 @@ func (w *world) by(port string) party {
 	panic("pipeline: no host on port " + port)
 }
 
-// sends is a frame that leaves by the party's port.
+// gets is a frame that leaves by the party's port.
 func (p party) gets(frame []byte) sent { return sent{p.port, frame} }
 
 // tcp is a segment to an address beyond the gateway.
@@ -92,20 +92,20 @@ func (p party) ping(to netip.Addr) packet.ICMP {
 // at is the party's service.
 func (p party) at(port uint16) netip.AddrPort { return netip.AddrPortFrom(p.ip, port) }
 
-// sent to a neighbour instead of the gateway.
+// neighbourly is a segment sent to a neighbour instead of the gateway.
 func neighbourly(f packet.TCP, to party) packet.TCP {
 	f.Eth.Dst = to.mac
 	return f
 }
 
-// routed is a segment as it reaches a party by way of its gateway, one hop later.
+// arrives is a segment as it reaches a party by way of its gateway, one hop later.
 func arrives(f packet.TCP, at party) packet.TCP {
 	f.Eth = packet.Ether{Src: at.gateway, Dst: at.mac}
 	f.IP.TTL--
 	return f
 }
 
-// translated is a segment to another address and port.
+// to is a segment to another address and port.
 func to(f packet.TCP, a netip.AddrPort) packet.TCP {
 	f.IP.Dst, f.DstPort = a.Addr(), a.Port()
 	return f

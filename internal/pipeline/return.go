@@ -1,8 +1,6 @@
 package pipeline
 
-import (
-	of "hpnn/datapath/openflow"
-)
+import of "hpnn/datapath/openflow"
 
 // An answer of a member is that of a balanced connection, to be translated back, or that of a direct one, to be left alone.
 // One client port may have been used for both, so the tracker decides, on either way that an answer can take:
@@ -68,7 +66,7 @@ func (y way) entry() stage {
 }
 
 func (y way) renderServices(n network, w *writer) {
-	for _, m := range n.memberHops() {
+	for _, m := range n.membersByAddress() {
 		w.add(wayFragment, when{isTCP.src(m.Addr()).WithMask(of.IPFrag, of.U64(of.FragFirst), of.U64(of.FragFirst))})
 		w.add(wayBroken, isTCP.src(m.Addr()).with(of.TCPSrc, 0))
 	}

@@ -185,3 +185,52 @@ func TestMemberInThePublicSegment(t *testing.T) {
 		}},
 	})
 }
+
+// twins is a topology in which one client may call one member by two VIPs.
+func twins(t *testing.T) model.Topology {
+	topology, err := model.Parse("twins.yaml", []byte(`
+segments:
+  - {name: pub, kind: public, prefix: 192.0.2.0/24, gateway: 192.0.2.1, uplink: {name: eth0, number: 1}}
+  - {name: lan, kind: private, prefix: 10.0.0.0/24, gateway: 10.0.0.1}
+hosts:
+  - {name: web, segment: lan, address: 10.0.0.10, mac: 02:00:00:00:00:10, port: {name: web, number: 10}}
+  - {name: cli, segment: lan, address: 10.0.0.20, mac: 02:00:00:00:00:20, port: {name: cli, number: 20}}
+pools:
+  - {name: one, health: {type: none}, members: [{host: web, port: 8080}]}
+  - {name: two, health: {type: none}, members: [{host: web, port: 8080}]}
+listeners:
+  - {name: one, vip: 192.0.2.10, port: 80, segments: [pub, lan], pool: one}
+  - {name: two, vip: 192.0.2.10, port: 81, segments: [pub, lan], pool: two}
+`))
+	require.NoError(t, err)
+	return topology
+}
+
+func TestOneMemberBehindTwoListeners(t *testing.T) {
+	one, two := netip.MustParseAddrPort("192.0.2.10:80"), netip.MustParseAddrPort("192.0.2.10:81")
+	inWorlds(t, small(twins(t)), []behaviour{
+		{"one client port reaches it by both", func(t *testing.T, w *world) {
+			client, member := w.outsider(13), w.host("web")
+			first, _ := w.open(client, 40000, one, 1000)
+			got := w.send(client, client.tcp(40000, two, packet.SYN, 2000, 0).Bytes())
+			require.Len(t, got, 1)
+			second := uint16(got[0].frame[34])<<8 | uint16(got[0].frame[35])
+			require.NotEqual(t, first.SrcPort, second, "the answers to one port could not be told apart")
+			for port, vip := range map[uint16]netip.AddrPort{40000: one, second: two} {
+				answer := member.tcp(web, client.at(port), packet.SYN|packet.ACK, 5000, map[netip.AddrPort]uint32{one: 1001, two: 2001}[vip])
+				w.expect(member, answer.Bytes(), client.gets(arrives(to(from(answer, vip), client.at(40000)), client).Bytes()))
+			}
+		}},
+		{"a public VIP serves a private segment", func(t *testing.T, w *world) {
+			client, member := w.host("cli"), w.host("web")
+			syn := client.tcp(40000, one, packet.SYN, 1000, 0)
+			w.expect(client, syn.Bytes(), member.gets(neighbourly(to(syn, member.at(web)), member).Bytes()))
+			answer := neighbourly(member.tcp(web, client.at(40000), packet.SYN|packet.ACK, 5000, 1001), client)
+			w.expect(member, answer.Bytes(), client.gets(from(answer, one).Bytes()))
+			by := member.tcp(41000, one, packet.SYN, 1000, 0)
+			home := from(to(by, member.at(web)), netip.MustParseAddrPort("10.0.0.1:41000"))
+			home.Eth = packet.Ether{Src: member.gateway, Dst: member.mac}
+			w.expect(member, by.Bytes(), member.gets(home.Bytes()))
+		}},
+	})
+}
