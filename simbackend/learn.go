@@ -2,7 +2,6 @@ package simbackend
 
 import (
 	"fmt"
-	"slices"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
@@ -24,6 +23,9 @@ func compileLearn(a openflow.Learn) (op, error) {
 	if a.DeleteLearned || a.FinIdleTimeout != 0 || a.FinHardTimeout != 0 {
 		return op{}, fmt.Errorf("%v: delete_learned and fin timeouts: %w by the simulator", a, datapath.ErrNotSupported)
 	}
+	if f, ok := leftOut(a); ok {
+		return op{}, fmt.Errorf("%v: a condition on %v, which the real switch leaves out: %w by the simulator", a, f, datapath.ErrNotSupported)
+	}
 	c := learnCode{action: a}
 	var match openflow.Match
 	for _, s := range a.Specs {
@@ -35,24 +37,40 @@ func compileLearn(a openflow.Learn) (op, error) {
 			c.copies = append(c.copies, copied{flow.NewRef(s.Dst), flow.NewRef(s.Src)})
 		}
 	}
-	if err := match.Validate(); err != nil && partial(a) {
-		return op{}, fmt.Errorf("%v: a condition on part of a field that has no mask, which the real switch leaves out: %w by the simulator: %w", a, datapath.ErrNotSupported, err)
-	}
 	c.value, c.mask = flow.Compile(match)
 	return op{code: opLearn, dst: flow.NewRef(a.ResultDst), header: isHeader(a.ResultDst.Field), more: &operand{learn: c}}, nil
 }
 
-// partial reports whether the flows learned match on part of a field.
-func partial(a openflow.Learn) bool {
-	return slices.ContainsFunc(a.Specs, func(s openflow.LearnSpec) bool {
+// leftOut finds a condition that the real switch leaves out of the flows it learns, so that they
+// match more than was written: one on a part of a field that takes no mask, and for these three
+// fields, which are shorter than their bytes, even one on the whole.
+func leftOut(a openflow.Learn) (openflow.Subfield, bool) {
+	for _, s := range a.Specs {
+		var dst openflow.Subfield
 		switch s := s.(type) {
 		case openflow.LearnMatchValue:
-			return !s.Dst.IsWhole()
+			dst = s.Dst
 		case openflow.LearnMatchField:
-			return !s.Dst.IsWhole()
+			dst = s.Dst
+		default:
+			continue
 		}
+		short := dst.Field == openflow.IPDSCP || dst.Field == openflow.IPECN || dst.Field == openflow.VLANPCP
+		if short || !dst.IsWhole() && !maskable(dst.Field) {
+			return dst, true
+		}
+	}
+	return openflow.Subfield{}, false
+}
+
+// maskable reports whether a match may be about a part of a field.
+func maskable(f openflow.Field) bool {
+	switch f {
+	case openflow.InPort, openflow.EthType, openflow.CTZone, openflow.CTNwProto, openflow.IPProto, openflow.ARPOp,
+		openflow.IPTTL, openflow.ICMPType, openflow.ICMPCode, openflow.ICMPv6Type, openflow.ICMPv6Code:
 		return false
-	})
+	}
+	return true
 }
 
 func matchSub(m openflow.Match, dst openflow.Subfield, v openflow.Value) openflow.Match {
