@@ -48,7 +48,7 @@ func (c *Conn) Send(ctx context.Context, messages ...Message) error {
 	for _, m := range messages {
 		out = append(out, m.Bytes()...)
 	}
-	return within(ctx, c.conn, func() error {
+	return within(ctx, c.conn.SetWriteDeadline, func() error {
 		_, err := c.conn.Write(out)
 		return err
 	})
@@ -58,7 +58,7 @@ func (c *Conn) Send(ctx context.Context, messages ...Message) error {
 // questions whether we live, and does not return them.
 func (c *Conn) Next(ctx context.Context) (m Message, err error) {
 	for {
-		err = within(ctx, c.conn, func() (err error) {
+		err = within(ctx, c.conn.SetReadDeadline, func() (err error) {
 			m, err = readMessage(c.reader)
 			return err
 		})

@@ -57,7 +57,7 @@ func (c *Control) Call(ctx context.Context, method string, params ...string) (st
 		return "", fmt.Errorf("encode %s: %w", method, err)
 	}
 	var r response
-	err = within(ctx, c.conn, func() error {
+	err = within(ctx, c.conn.SetDeadline, func() error {
 		if _, err := c.conn.Write(data); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ const (
 	Error            MessageType = 1
 	EchoRequest      MessageType = 2
 	EchoReply        MessageType = 3
+	Experimenter     MessageType = 4
 	SetConfig        MessageType = 9
 	PacketIn         MessageType = 10
 	PortStatus       MessageType = 12

@@ -3,6 +3,7 @@ package ovsproto
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,15 @@ type RefusedError struct {
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Command, strings.TrimSpace(e.Words))
 }
+
+// Disconnected tells whether it was a tool that failed, because it could not speak to the daemon.
+func (e *RefusedError) Disconnected() bool {
+	return slices.ContainsFunc(brokenConnection, func(words string) bool { return strings.Contains(e.Words, words) })
+}
+
+// brokenConnection is how OVS's tools word it that a daemon is gone, or goes while they speak to it.
+var brokenConnection = []string{"onnection refused", "onnection reset", "onnection closed", "failed to connect",
+	"nd of file", "Broken pipe", "No such file"}
 
 // refusal turns the body of an OpenFlow error message into an error (section 7.5.4).
 func refusal(body []byte) error {

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// within runs one exchange on conn and breaks it off when ctx ends. The error is then the context's.
-func within(ctx context.Context, conn net.Conn, exchange func() error) error {
+// within runs one exchange and breaks it off when ctx ends. The error is then the context's. limit sets
+// the deadline of a connection's reading, writing or both.
+func within(ctx context.Context, limit func(time.Time) error, exchange func() error) error {
 	deadline, _ := ctx.Deadline() // zero: none
-	if err := conn.SetDeadline(deadline); err != nil {
+	if err := limit(deadline); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = limit(time.Unix(1, 0)) })
 	defer stop()
 	err := exchange()
 	var timeout net.Error

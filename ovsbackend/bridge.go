@@ -1,0 +1,146 @@
+package ovsbackend
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"hpnn/datapath"
+	"hpnn/internal/ovsproto"
+)
+
+// Bridge is a bridge of a running Open vSwitch.
+type Bridge struct {
+	config Config
+	tool   string // path of ovs-ofctl
+	events *events
+
+	life    context.Context // ends with Close
+	end     context.CancelFunc
+	workers sync.WaitGroup
+	closing sync.Once
+
+	repair sync.Mutex // held while bridge and ports are put in order
+	host   *host      // nil if no port has addresses
+
+	mu       sync.Mutex
+	info     Info
+	spelling spelling
+}
+
+var _ datapath.Bridge = (*Bridge)(nil)
+
+// Info describes the switch and its bridge.
+type Info struct {
+	Bridge       string
+	Datapath     string // the type: "system" is the kernel's, "netdev" forwards in ovs-vswitchd
+	Version      string // of ovs-vswitchd, such as "3.1.0"
+	RunDir       string
+	Database     string
+	PortProblems map[string]string // why the switch cannot use a port now, in its own words, by port
+	HostProblem  error             // why this host's side of internal ports could not be set up again after a restart; or nil
+}
+
+// Open connects to a switch, creates or adopts the bridge and puts its ports in order. The context bounds
+// this only; Close ends the rest.
+func Open(ctx context.Context, c Config) (*Bridge, error) {
+	b, err := prepare(c)
+	if err != nil {
+		return nil, fmt.Errorf("open bridge %s: %w", c.Bridge, err)
+	}
+	if err := b.do(ctx, "open bridge "+c.Bridge, b.start); err != nil {
+		_ = b.Close() // it never fails
+		return nil, err
+	}
+	return b, nil
+}
+
+func prepare(c Config) (*Bridge, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	tool, err := findTool("ovs-ofctl")
+	if err != nil {
+		return nil, err
+	}
+	host, err := newHost(c.Ports)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bridge{config: c, tool: tool, host: host, events: newEvents(), spelling: spelling{},
+		info: Info{Bridge: c.Bridge, RunDir: c.RunDir, Database: c.Database}}
+	b.life, b.end = context.WithCancel(context.Background())
+	return b, nil
+}
+
+// start makes the first connections and leaves them to the goroutines that watch them.
+func (b *Bridge) start(ctx context.Context) error {
+	db, err := openDatabase(ctx, b.config.Database)
+	if err != nil {
+		return unavailable(ctx, "connect to "+b.config.Database, err)
+	}
+	conn, err := b.startSwitch(ctx, db)
+	if err != nil {
+		db.Close()
+		return err
+	}
+	b.workers.Go(func() { b.watchDatabase(db) })
+	b.workers.Go(func() { b.watchSwitch(conn) })
+	return nil
+}
+
+func (b *Bridge) startSwitch(ctx context.Context, db *database) (*ovsproto.Conn, error) {
+	if err := b.configure(ctx, db); err != nil {
+		return nil, err
+	}
+	version, err := b.appctl(ctx, "version")
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.info.Version = versionNumber(version)
+	b.mu.Unlock()
+	return b.connect(ctx)
+}
+
+// Info is what is known of the switch.
+func (b *Bridge) Info() Info {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.info
+}
+
+// Events implements datapath.Bridge.
+func (b *Bridge) Events() <-chan datapath.Event { return b.events.out }
+
+// Close implements datapath.Bridge. It ends calls that are in progress.
+func (b *Bridge) Close() error {
+	b.closing.Do(func() {
+		b.end()
+		b.workers.Wait()
+		b.host.close()
+		b.events.close()
+	})
+	return nil
+}
+
+// do runs one call: bounded in time, and not after Close.
+func (b *Bridge) do(ctx context.Context, what string, call func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if b.life.Err() != nil {
+		return fmt.Errorf("%s: %w", what, datapath.ErrClosed)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, b.config.Timeout, errTimeout)
+	defer cancel()
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	stop := context.AfterFunc(b.life, func() { abort(datapath.ErrClosed) })
+	defer stop()
+	if err := call(ctx); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
