@@ -14,7 +14,7 @@
 // SetField; mod_nw_dst:A is SetField on IPDst; dl_vlan=5 is a masked match on
 // VLANTCI; xreg0 is a pair of 32-bit registers. That is what makes Diff a plain comparison.
 //
-// Two actions have no equal in OpenFlow 1.5: OVS stores Enqueue as SetQueue, Output and
+// Three actions have no equal in OpenFlow 1.5: OVS stores Enqueue as SetQueue, Output and
 // PopQueue, and SetVLANVID and SetVLANPCP as PushVLAN and SetField. A program that is to be
 // compared with a switch should say the latter.
 //
