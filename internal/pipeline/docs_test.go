@@ -144,6 +144,9 @@ func (t Table) text() string {
 	line("leads to", join(t.Next))
 	line("leads to, tracked", join(t.Tracked))
 	line("learns into", join(t.Learns))
+	if t.Reports {
+		line("hands to the daemon", "what it must answer itself")
+	}
 	line("else", t.Miss.String())
 	for _, d := range t.Drops {
 		if d.Last != 0 {

@@ -19,6 +19,7 @@ func TestRoutes(t *testing.T) {
 		{"a member behind two VIPs tells their sessions apart", twoVIPs},
 		{"all connections of a client reach one member", affinity},
 		{"a router may speak for what it routes only", routersSources},
+		{"a pool that rejects tracks nothing", rejecting},
 	})
 }
 
@@ -134,6 +135,15 @@ func routersSources(t *testing.T, w *world) {
 	w.expectDrop(tableSource, sourceReach+2*16, isp, ping(isp, "10.2.7.7"))
 	w.expectDrop(tableSource, sourceReach+2*16, isp, ping(isp, "10.1.0.12"))
 	w.expectDrop(tableSource, sourceMartian, isp, ping(isp, "127.0.0.1"))
+}
+
+func rejecting(t *testing.T, w *world) {
+	down := State{Down: map[MemberName]bool{{"chat", "large"}: true, {"chat", "remote"}: true}}
+	w.Install(Render(w.topology, Layout(w.topology, down)))
+	syn := w.outsider(13).tcp(40000, chatVIP, packet.SYN, 1, 0)
+	require.Empty(t, w.send(w.outsider(13), syn.Bytes()))
+	require.Empty(t, w.Drops(), "the daemon has it")
+	require.Zero(t, w.Connections())
 }
 
 // publicMember is a topology whose pool has a member in the public segment, for clients of the private one.
