@@ -43,6 +43,9 @@ func New(n *node.Node, m *Metrics, log *slog.Logger) *Server {
 	return s
 }
 
+// Handle adds a call, such as "POST /sim/{verb}". It is behind the same checks as the others.
+func (s *Server) Handle(pattern string, h http.HandlerFunc) { s.mux.HandleFunc(pattern, h) }
+
 // HTTP is an http.Server with the limits set, for one or more listeners.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{

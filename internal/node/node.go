@@ -73,6 +73,7 @@ func New(ctx context.Context, c Config) (*Node, error) {
 	core := control.New(c.Bridge, c.Topology, c.Settings, n.started)
 	n.restore(core)
 	seeds := n.adopt(ctx, core)
+	n.first(ctx, core)
 	n.loop = control.NewLoop(core, control.Hooks{Outcome: n.stepped, PacketIn: n.reject})
 	n.prober = health.Start(health.Config{Dial: c.Dial, Report: n.probed})
 	return n, n.prober.Update(checks(core.Effective(), seeds))
@@ -117,6 +118,15 @@ func (n *Node) adopt(ctx context.Context, core *control.Core) map[health.ID]heal
 		}
 	}
 	return seeds
+}
+
+// first fills the switch before the first probe leaves, for probes need the rules. If it fails, the
+// loop tries again.
+func (n *Node) first(ctx context.Context, core *control.Core) {
+	out := core.Step(ctx, n.started)
+	if out.Err != nil || len(out.Bundle) > 0 {
+		n.stepped(out, time.Since(n.started))
+	}
 }
 
 func checks(t model.Topology, seeds map[health.ID]health.Seed) []health.Check {
