@@ -110,7 +110,7 @@ func appendDecimals(b []byte, n int64, digits int) []byte {
 
 // String is the program's flows, one a line, in canonical order.
 func (p Program) String() string {
-	var b []byte
+	b := make([]byte, 0, 128*len(p.flows)) // most flows are shorter
 	for _, f := range p.flows {
 		b = append(f.append(b), '\n')
 	}
