@@ -2,6 +2,8 @@ package pipeline
 
 import of "hpnn/datapath/openflow"
 
+// Adjacency is the neighbour table. The rule of a declared host wins over everything, so nobody can attract its packets; the label
+// of a balanced connection wins over what was learned, as it is the fresher knowledge.
 var stageAdjacency = stage{
 	Table: Table{
 		ID:   tableAdjacency,

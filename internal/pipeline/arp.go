@@ -7,6 +7,8 @@ import (
 	"hpnn/model"
 )
 
+// The node has no ARP table of its own. It never asks: hosts are declared, and the stations that are not declared are learned from
+// what they send. It answers in the place of addresses that exist in the rules alone.
 var stageARP = stage{
 	Table: Table{
 		ID:   tableARP,

@@ -6,6 +6,12 @@ import (
 	of "hpnn/datapath/openflow"
 )
 
+// Classify asks in the order of trust: first what only the segment and the frame's kind decide, then what is for the node's
+// kernel or from it, then the router's traffic, then the rest. Most flows look at the destination MAC: a frame that reached us by
+// flooding, or by a neighbour's mistake, is not for us even if its address is.
+//
+// Only members of the segment can reach the kernel, and only as an answer to its probe address. Its flows lead around the
+// connection tracker, which would otherwise take a probe for a direct connection of a client.
 var stageClassify = stage{
 	Table: Table{
 		ID:   tableClassify,
@@ -76,7 +82,8 @@ func renderClassify(n network, w *writer) {
 	}
 }
 
-// classifyOurs tells what is meant for the gateway's own addresses.
+// classifyOurs tells what is meant for the gateway's own addresses. They answer pings in their own segment only, so that
+// from elsewhere nobody can tell them from addresses that do not exist.
 func classifyOurs(s segment, w *writer) {
 	for _, a := range append([]netip.Addr{s.Gateway.Address}, s.vips...) {
 		ping := isICMP.segment(s).ethDst(s.Gateway.MAC).dst(a).with(of.ICMPType, echoRequest).with(of.ICMPCode, 0)

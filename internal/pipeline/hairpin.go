@@ -77,7 +77,7 @@ func masquerade(m service) of.Action {
 	}
 }
 
-// returnToSender sends packets to members that they came from.
+// returnToSender sends packets to the members that they came from, by the port that they came from.
 func returnToSender(n network, w *writer, state uint32) {
 	for _, m := range n.membersByAddress() {
 		w.add(hairpinReturn, isIP.state(state).dst(m.Addr()),

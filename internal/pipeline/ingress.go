@@ -7,6 +7,17 @@ import (
 	"hpnn/model"
 )
 
+// Ingress knows three kinds of ports.
+//
+// A host's port carries that host and nobody else: its MAC, its address, the prefixes that it routes. This is what lets all
+// later tables trust a source: that of a member is the member.
+//
+// An uplink carries whoever is out there, so there the rule is the reverse: anyone but a host of the topology whose place is
+// elsewhere, and but us. Hosts behind an uplink are held to their addresses like the others, though not to be alone there.
+//
+// The probe port carries the node's own kernel.
+//
+// Frames are dropped here before they cost state, and each reason has a priority, and so a counter, of its own.
 var stageIngress = stage{
 	Table: Table{
 		ID:   tableIngress,

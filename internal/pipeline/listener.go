@@ -5,6 +5,11 @@ import (
 	"hpnn/model"
 )
 
+// Here the ways part: what is for a listener gets a slot, what is for another port of a VIP ends, and all else is routed. A VIP
+// is an address of ours in every respect, so nothing to it may pass this table but by a listener.
+//
+// Learning takes place here and not earlier, because by now a packet is addressed to our MAC, has a source that belongs
+// behind its segment, and has a destination that we route to. Clients of VIPs are not learned at all: see the label in member.go.
 var stageListener = stage{
 	Table: Table{
 		ID:   tableListener,

@@ -2,6 +2,16 @@ package pipeline
 
 import of "hpnn/datapath/openflow"
 
+// Three decisions meet in the flow of a member.
+//
+// The translation is committed with the packet, and the tracker prefers the one that the connection already has. Therefore a
+// session stays where it began when its slot moves, and therefore all members share one zone.
+//
+// The label of the connection is the MAC and the port that its client was heard from, renewed with every valid packet. Answers
+// follow it (adjacency.go), so that clients need no learned neighbour: a flood of spoofed sources that uses up the room for learned
+// flows does not keep a VIP from serving.
+//
+// ICMP does not come here: in Open vSwitch 3.1 an error that is translated can crash the switch.
 var stageMember = stage{
 	Table: Table{
 		ID:   tableMember,
@@ -47,6 +57,11 @@ func translate(s service) of.Action {
 	}
 }
 
+// Behind the tracker a packet carries the address of a member, the chosen one or that of its connection, and delivery looks at
+// nothing else. What the tracker did not translate has no business here, for whatever reason, and ends.
+//
+// A client and a member that are neighbours in a private segment stay neighbours: the frame keeps the client's MAC as its
+// source, so that the member answers it directly, and the answer is found again on its way through the switch (return.go).
 var stageDelivery = stage{
 	Table: Table{
 		ID:   tableDelivery,

@@ -67,7 +67,8 @@ type service struct {
 	onLink bool // hop is the member itself, a neighbour of its segment's hosts
 }
 
-// survey resolves a topology. Layouts are those of its pools.
+// survey resolves a topology. Layouts are those of its pools. Nothing here fails: in a valid topology every name that is
+// referred to exists.
 func survey(t model.Topology, layouts Layouts) network {
 	n := network{layouts: layouts}
 	for _, s := range t.Segments {

@@ -79,7 +79,8 @@ const (
 	CookieKind uint64 = 0xffffffff << 32
 )
 
-// What is learned is bounded in time and number.
+// Traffic renews what is learned, as each frame learns it again; without traffic it is forgotten. A table that is full learns
+// nobody new, and keeps renewing those it knows.
 const (
 	learnedSeconds = 300  // hard: traffic renews it
 	learnedLimit   = 4096 // flows of one cookie

@@ -2,6 +2,12 @@ package pipeline
 
 import of "hpnn/datapath/openflow"
 
+// Route is a forwarding table by the longest prefix, which is the highest priority. Only the segment ahead matters: its gateway's MAC
+// becomes the source. On a segment the next hop is the destination itself, and table adjacency knows it; a static route names a
+// declared host, so its flow knows everything and the packet leaves at once.
+//
+// Open vSwitch does not send a frame back to the port that it came from. So a packet from behind an uplink to another station
+// behind it ends here, which keeps the node from relaying for others.
 var stageRoute = stage{
 	Table: Table{
 		ID:   tableRoute,

@@ -7,6 +7,8 @@ import (
 	"hpnn/model"
 )
 
+// The slot table is the only one that depends on who lives: the daemon changes nothing else when a member comes or goes. One flow a
+// slot, so that a change of layout is a change of exactly the slots that move.
 var stageSlots = stage{
 	Table: Table{
 		ID:      tableSlots,

@@ -6,6 +6,17 @@ import (
 	of "hpnn/datapath/openflow"
 )
 
+// Source is reverse path forwarding by the longest prefix, in one table. Each prefix has two flows, and the pair of a longer
+// prefix has higher priorities than that of a shorter one. For a source in 10.1.2.0/24 that is routed by segment 2, while
+// 10.0.0.0/8 is routed by segment 1:
+//
+//	149  reg0=2, 10.1.2.0/24    goes on
+//	148          10.1.2.0/24    dropped, whatever segment it came from
+//	117  reg0=1, 10.0.0.0/8     goes on
+//	116          10.0.0.0/8     dropped
+//
+// So there are two flows a prefix, not one for each prefix and segment. It comes before everything that costs state: the slot
+// table, the connection tracker and what is learned.
 var stageSource = stage{
 	Table: Table{
 		ID:      tableSource,

@@ -5,6 +5,11 @@ import (
 	"hpnn/model"
 )
 
+// The switch of a segment knows its declared hosts, which are never learned and so never forged, and learns what is behind the
+// uplink. Frames to all, and to a MAC that is not known, leave by all ports but the one they came from and the probe's: the
+// node's kernel hears only what is meant for it.
+//
+// A public segment is not switched, but if it has a probe port, frames of probes come here too.
 var stageSwitch = stage{
 	Table: Table{
 		ID:   tableSwitch,
