@@ -14,7 +14,8 @@ const DefaultParallel = 256
 
 // A Config is what a runner needs beside the members.
 type Config struct {
-	// Prober returns the prober of a monitor, which is never of type none; nil stands for NewProber with Dial.
+	// Prober returns the prober of a monitor, which is never of type none; it is asked for every probe, by one goroutine.
+	// nil stands for NewProber with Dial.
 	Prober func(model.HealthMonitor) Prober
 	// Dial opens the way to the members; nil stands for NetDial.
 	Dial Dial
@@ -25,18 +26,8 @@ type Config struct {
 	Report func(Event)
 }
 
-// An Event is one probe that ended, and what it changed.
-type Event struct {
-	ID         ID
-	Name       string
-	At         time.Time
-	Result     Result
-	Transition Transition
-	Status     Status        // after the result
-	Lag        time.Duration // how much later than due the probe started; if it grows, Config.Parallel is too small
-}
-
-// A Runner probes members until it is stopped. Its methods may be called from any goroutine.
+// A Runner probes members until it is stopped: a [Roster], the clock and the goroutines. Its methods may be called from any
+// goroutine.
 type Runner struct {
 	config  Config
 	context context.Context
@@ -45,27 +36,16 @@ type Runner struct {
 	landed  chan landing  // with room for all, so that a probe never waits to hand in its result
 	done    chan struct{}
 
-	mu       sync.Mutex
-	members  map[ID]*member
-	order    []ID // as the last Update had them
-	schedule Schedule
-	started  uint64 // members planned so far, for the spread
-	flying   map[ID]context.CancelFunc
-}
-
-// A member is one that is watched.
-type member struct {
-	check   Check
-	prober  Prober // nil if it is not probed
-	tracker Tracker
+	mu     sync.Mutex
+	roster Roster
+	flying map[ID]context.CancelFunc // the probes under way
 }
 
 // A landing is a probe that has ended.
 type landing struct {
-	flight  Flight
-	started time.Time
-	ended   time.Time
-	result  Result
+	launch Launch
+	result Result
+	ended  time.Time
 }
 
 // Start returns a runner that watches nobody yet; see [Runner.Update].
@@ -85,7 +65,6 @@ func Start(c Config) *Runner {
 		changed: make(chan struct{}, 1),
 		landed:  make(chan landing, c.Parallel),
 		done:    make(chan struct{}),
-		members: map[ID]*member{},
 		flying:  map[ID]context.CancelFunc{},
 	}
 	go r.loop()
@@ -99,6 +78,32 @@ func (r *Runner) Stop() {
 	<-r.done
 }
 
+// Statuses returns all members, in the order of the last Update.
+func (r *Runner) Statuses() []Watched {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.roster.Statuses()
+}
+
+// Update makes the checks the ones that are watched; see [Roster.Update], whose error it returns. Probes that no longer
+// count are cut short. What an update changes by itself is not reported as an event: who updates can ask for the statuses.
+// An event that was on its way already may still arrive after Update has returned, for a member that is gone.
+func (r *Runner) Update(checks []Check) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cut, err := r.roster.Update(checks, time.Now())
+	for _, id := range cut {
+		if cancel := r.flying[id]; cancel != nil {
+			cancel()
+		}
+	}
+	select {
+	case r.changed <- struct{}{}:
+	default: // the loop has not yet seen the change before this one
+	}
+	return err
+}
+
 // loop is the one goroutine that starts probes and takes their results.
 func (r *Runner) loop() {
 	defer close(r.done)
@@ -107,9 +112,9 @@ func (r *Runner) loop() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		wake, any := r.launch(&probes)
+		wake, planned := r.launch(&probes)
 		timer.Stop()
-		if any {
+		if planned {
 			timer.Reset(time.Until(wake))
 		}
 		select {
@@ -131,46 +136,30 @@ func (r *Runner) launch(probes *sync.WaitGroup) (time.Time, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.flying) < r.config.Parallel {
-		now := time.Now()
-		f, ok := r.schedule.Take(now)
+		l, ok := r.roster.Take(time.Now())
 		if !ok {
-			return r.schedule.Wake()
+			return r.roster.Wake()
 		}
-		m := r.members[f.ID]
 		ctx, cancel := context.WithCancel(r.context)
-		r.flying[f.ID] = cancel
-		prober, target := m.prober, m.check.Target
+		r.flying[l.Flight.ID] = cancel
+		prober := r.config.Prober(l.Check.Monitor)
 		probes.Go(func() {
-			result := prober.Probe(ctx, target)
-			r.landed <- landing{f, now, time.Now(), result}
+			result := prober.Probe(ctx, l.Check.Target)
+			r.landed <- landing{l, result, time.Now()}
 		})
 	}
 	return time.Time{}, false
 }
 
-// land takes the result of a probe.
+// land takes the result of a probe, and reports it if it counts.
 func (r *Runner) land(l landing) {
-	if e, counts := r.observe(l); counts {
-		r.config.Report(e)
-	}
-}
-
-func (r *Runner) observe(l landing) (Event, bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	id := l.flight.ID
+	id := l.launch.Flight.ID
 	r.flying[id]()
 	delete(r.flying, id)
-	if !r.schedule.Counts(l.flight) {
-		r.schedule.Land(l.flight, l.ended, 0)
-		return Event{}, false
+	e, counts := r.roster.Land(l.launch, l.result, l.ended)
+	r.mu.Unlock()
+	if counts {
+		r.config.Report(e)
 	}
-	m := r.members[id]
-	change := m.tracker.Observe(l.result, l.ended)
-	status := m.tracker.Status()
-	r.schedule.Land(l.flight, l.ended, PaceOf(m.check.Monitor).For(status))
-	return Event{
-		ID: id, Name: m.check.Name, At: l.ended, Result: l.result,
-		Transition: change, Status: status, Lag: max(l.started.Sub(l.flight.Due), 0),
-	}, true
 }

@@ -351,10 +351,10 @@ func TestSeedsAndAdmin(t *testing.T) {
 		up, down, drained := check("web", 1, monitor), check("web", 2, monitor), check("web", 3, monitor)
 		up.Seed, down.Seed, drained.Admin = SeenUp, SeenDown, model.Drained
 		all := []Check{up, down, drained}
+		f.set(f.refuses, up.Target.Address, true)
 		require.NoError(t, r.Update(all))
 		require.Equal(t, Up, r.Statuses()[0].Status.State, "before any probe: a restart changes nothing")
 		require.Equal(t, Adopted, r.Statuses()[0].Status.Evidence)
-		f.set(f.refuses, up.Target.Address, true)
 		pass(20 * time.Second)
 		require.Equal(t, []string{
 			"be3 down -> up after 1 success at " + (Spread(2, 2*time.Second) + 5*time.Millisecond).String(),
@@ -384,9 +384,9 @@ func TestMembersOfTypeNoneAreNotProbed(t *testing.T) {
 		require.Equal(t, Up, r.Statuses()[0].Status.State)
 
 		// Probes that begin do not take it down before `fall` of them have failed.
+		f.set(f.refuses, check("web", 1, none).Target.Address, true)
 		require.NoError(t, r.Update([]Check{check("web", 1, monitor)}))
 		require.Equal(t, Up, r.Statuses()[0].Status.State)
-		f.set(f.refuses, check("web", 1, none).Target.Address, true)
 		pass(5 * time.Second)
 		require.Equal(t, Down, r.Statuses()[0].Status.State)
 
