@@ -7,7 +7,7 @@ FUZZTIME ?= 10s
 N       ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race lint fuzz bench golden cross clean
+.PHONY: help build run replay test race lint fuzz bench golden cross clean
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,7 +15,10 @@ help: ## print this list
 build: ## build the command into bin/
 	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
 
-run: build ## render the example, replay real client traffic through it, show what became of it
+run: build ## run a whole site in memory: node, switch, hosts, clients; Ctrl-C ends it
+	@$(BIN)/hcd --backend sim --topology examples/hpnn.yaml --show
+
+replay: build ## replay real client traffic through the rules of the example
 	@$(BIN)/lbctl render --topology examples/hpnn.yaml --summary
 	@echo
 	@$(BIN)/lbctl replay --topology examples/hpnn.yaml --in-port pub0 examples/captures/client-pub0.pcap --out out
