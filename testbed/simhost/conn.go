@@ -16,7 +16,7 @@ type TCP struct {
 	SYNACKRetries int           // 5 if 0 (tcp_synack_retries)
 	Retries       int           // of a segment; 15 if 0 (tcp_retries2)
 	OrphanRetries int           // of a segment when nobody waits any more; 8 if 0 (tcp_orphan_retries)
-	Backlog       int           // connections that wait to be accepted; 128 if 0
+	Backlog       int           // connections that wait to be accepted, and handshakes under way; 128 if 0
 	Buffer        int           // bytes received that wait to be read; 131072 if 0
 }
 

@@ -174,6 +174,9 @@ func (c *Conn) completeHandshake(s *segment) bool {
 		c.host.refuse(s)
 		return false
 	}
+	if c.acceptor != nil && c.acceptor.full() {
+		return false // the server will repeat its SYN, and the peer this
+	}
 	c.snd.updateWindow(s)
 	c.progress(s.ack)
 	c.establish()

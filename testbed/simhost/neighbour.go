@@ -55,6 +55,7 @@ type neighbour struct {
 	state     neighbourState
 	confirmed time.Duration // when it last was known to be right
 	updated   time.Duration // when the MAC was learned
+	used      time.Duration // when a frame last went there
 	asked     int
 	timer     *timer
 	waiting   [][]byte
@@ -121,19 +122,39 @@ func (h *Host) resolve(hop netip.Addr, frame []byte) {
 	n.transmit(frame)
 }
 
-// addNeighbour makes an entry, or gives nil if the cache is full.
+// addNeighbour makes an entry, or gives nil if the cache is full of questions.
 func (h *Host) addNeighbour(ip netip.Addr) *neighbour {
-	if len(h.neighbours) >= cacheLimit {
+	if len(h.neighbours) >= cacheLimit && !h.forgetNeighbour() {
 		return nil
 	}
-	n := &neighbour{host: h, ip: ip, confirmed: -1}
+	n := &neighbour{host: h, ip: ip, confirmed: -1, used: h.world.now}
 	n.timer = h.timer(n.timeout)
 	h.neighbours[ip] = n
 	return n
 }
 
+// forgetNeighbour drops the answered entry that was not used for the longest time.
+func (h *Host) forgetNeighbour() bool {
+	var oldest *neighbour
+	for _, n := range h.neighbours {
+		if n.state == incomplete || n.state == permanent {
+			continue
+		}
+		if oldest == nil || n.used < oldest.used || n.used == oldest.used && n.ip.Less(oldest.ip) {
+			oldest = n
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	oldest.timer.stop()
+	delete(h.neighbours, oldest.ip)
+	return true
+}
+
 // transmit fills in the MAC.
 func (n *neighbour) transmit(frame []byte) {
+	n.used = n.host.world.now
 	copy(frame, n.mac[:])
 	n.host.Transmit(frame)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 )
 
 // Ephemeral ports (net.ipv4.ip_local_port_range).
@@ -114,6 +115,9 @@ type Acceptor struct {
 	pending []*Conn // not established yet, then waiting to be accepted
 	queued  bool    // among the host's tasks
 	signal  signal
+
+	flooded   bool // cookies were sent, last at floodedAt
+	floodedAt time.Duration
 }
 
 // Listen opens a port. Each connection is given to accept, which sets its handler. It fails
@@ -152,8 +156,20 @@ func (a *Acceptor) Close() {
 	a.signal.broadcast()
 }
 
-// full reports whether the backlog has no room for one more.
-func (a *Acceptor) full() bool { return len(a.pending) >= a.host.config.TCP.Backlog }
+// full reports whether as many connections wait to be accepted as may.
+func (a *Acceptor) full() bool {
+	return len(a.pending)-a.begun() >= a.host.config.TCP.Backlog
+}
+
+// begun is how many handshakes are under way.
+func (a *Acceptor) begun() (n int) {
+	for _, c := range a.pending {
+		if c.state == SynReceived {
+			n++
+		}
+	}
+	return n
+}
 
 // forget drops a connection that ended before it was accepted.
 func (a *Acceptor) forget(c *Conn) {

@@ -64,11 +64,23 @@ func (h *Host) receiveTCP(d *datagram) {
 		}
 		// A new connection where one in TIME-WAIT was.
 	}
-	if a := h.acceptors[s.key.local]; a != nil && s.has(packet.SYN) && !s.has(packet.ACK|packet.RST) {
-		h.answerSYN(a, &s)
+	if a := h.acceptors[s.key.local]; a != nil && h.admit(a, &s) {
 		return
 	}
 	h.refuse(&s)
+}
+
+// admit begins a connection at an open port; it is false if the segment does not do that.
+func (h *Host) admit(a *Acceptor, s *segment) bool {
+	if s.has(packet.SYN) && !s.has(packet.ACK|packet.RST) {
+		h.answerSYN(a, s)
+		return true
+	}
+	if c := h.acceptCookie(a, s); c != nil {
+		c.input(s)
+		return true
+	}
+	return false
 }
 
 // parseTCP checks a segment and counts what does not hold.
@@ -116,10 +128,14 @@ func mssOption(b []byte) int {
 	return 0
 }
 
-// answerSYN begins a connection that a peer asks for, unless the backlog is full: then the
-// peer will ask again.
+// answerSYN begins a connection that a peer asks for, unless too many wait to be accepted:
+// then the peer will ask again.
 func (h *Host) answerSYN(a *Acceptor, s *segment) {
 	if a.full() {
+		return
+	}
+	if a.begun() >= h.config.TCP.Backlog {
+		h.sendCookie(a, s)
 		return
 	}
 	c := h.newConn(s.key, netip.AddrPortFrom(h.ip, s.key.local), netip.AddrPortFrom(s.src, s.key.port))

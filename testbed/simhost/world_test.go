@@ -18,16 +18,20 @@ type bed struct {
 	*simhost.World
 	t     testing.TB
 	log   []string
-	tcp   simhost.TCP // of hosts added
-	known []byte      // stations that they need not ask for
-	wrong []string    // frames with wrong checksums
+	tcp   simhost.TCP       // of hosts added
+	known []byte            // stations that they need not ask for
+	sent  map[uint16]uint32 // last initial sequence number by local port
+	wrong []string          // frames with wrong checksums
 }
 
 func newBed(t testing.TB, c simhost.Config) *bed {
-	b := &bed{t: t}
+	b := &bed{t: t, sent: map[uint16]uint32{}}
 	c.Log = func(e simhost.Entry) {
+		if e.Fate == simhost.Sent {
+			b.noteISN(e.Frame)
+		}
 		b.log = append(b.log, e.String())
-		if err := packet.Verify(e.Frame); err != nil {
+		if err := packet.Verify(e.Frame); err != nil && e.Fate == simhost.Sent {
 			b.wrong = append(b.wrong, fmt.Sprintf("%s: %v", e, err))
 		}
 	}
