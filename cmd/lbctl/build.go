@@ -48,7 +48,7 @@ func (b builder) ether(src, dst netip.Addr) packet.Ether {
 }
 
 func (b builder) arp() ([]byte, error) {
-	if err := b.need(openflow.ARPTpa, "say whose address is asked for"); err != nil {
+	if err := b.need(openflow.ARPTpa, "arp_tpa", "say whose address is asked for"); err != nil {
 		return nil, err
 	}
 	a := packet.ARP{
@@ -71,7 +71,7 @@ func (b builder) arp() ([]byte, error) {
 }
 
 func (b builder) ipv4() ([]byte, error) {
-	if err := b.need(openflow.IPDst, "say where the packet goes"); err != nil {
+	if err := b.need(openflow.IPDst, "nw_dst", "say where the packet goes"); err != nil {
 		return nil, err
 	}
 	h := b.header(b.addr4(openflow.IPSrc, b.from.addr), b.addr4(openflow.IPDst, nil))
@@ -87,7 +87,7 @@ func (b builder) ipv4() ([]byte, error) {
 }
 
 func (b builder) ipv6() ([]byte, error) {
-	if err := b.need(openflow.IPv6Dst, "say where the packet goes"); err != nil {
+	if err := b.need(openflow.IPv6Dst, "ipv6_dst", "say where the packet goes"); err != nil {
 		return nil, err
 	}
 	h := b.header(b.addr6(openflow.IPv6Src, func() netip.Addr { return madeUpAddrV6 }), b.addr6(openflow.IPv6Dst, nil))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,7 @@ import (
 
 func (a *app) config() *cobra.Command {
 	var o origin
-	effective := false
+	var effective, asJSON bool
 	c := &cobra.Command{
 		Use:   "config --topology FILE",
 		Short: "Check a topology, or print it with every default written out",
@@ -18,10 +19,15 @@ func (a *app) config() *cobra.Command {
 
 With --effective it prints the topology as it is understood: all keys, in their order, every default written out.`,
 		Example: `  lbctl config --topology examples/hpnn.yaml
-  lbctl config --topology examples/minimal.yaml --effective`,
+  lbctl config --topology examples/minimal.yaml --effective
+  lbctl config --topology examples/hpnn.yaml --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t, _, err := o.load(c)
+			var faults model.Faults
+			if asJSON && (err == nil || errors.As(err, &faults)) {
+				return errors.Join(a.json(newChecked(o.topology, faults)), err)
+			}
 			if err != nil {
 				return err
 			}
@@ -35,6 +41,32 @@ With --effective it prints the topology as it is understood: all keys, in their 
 	}
 	o.bindTopology(c)
 	c.Flags().BoolVar(&effective, "effective", false, "print the topology with every default written out")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: whether it is valid, and the faults")
+	c.MarkFlagsMutuallyExclusive("effective", "json")
+	return c
+}
+
+// checked is what is known of a topology's file.
+type checked struct {
+	File   string         `json:"file"`
+	Valid  bool           `json:"valid"`
+	Faults []checkedFault `json:"faults"`
+}
+
+// checkedFault is a model.Fault.
+type checkedFault struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Path    string `json:"path,omitempty"`
+	Problem string `json:"problem"`
+	Remedy  string `json:"remedy"`
+}
+
+func newChecked(file string, faults model.Faults) checked {
+	c := checked{File: file, Valid: faults == nil, Faults: []checkedFault{}}
+	for _, f := range faults {
+		c.Faults = append(c.Faults, checkedFault{f.Line, f.Column, f.Path, f.Problem, f.Remedy})
+	}
 	return c
 }
 

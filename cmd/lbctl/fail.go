@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 // Exit codes.
 const (
 	exitFine  = 0
-	exitBad   = 1 // the answer is bad
+	exitBad   = 1 // the answer is bad, or was interrupted
 	exitUsage = 2 // usage, or input that cannot be used
 )
 
@@ -36,7 +37,7 @@ func (a *app) conclude(err error) int {
 		return exitFine
 	}
 	report(a.stderr, err)
-	if errors.As(err, new(badAnswer)) {
+	if errors.As(err, new(badAnswer)) || errors.Is(err, context.Canceled) {
 		return exitBad
 	}
 	return exitUsage

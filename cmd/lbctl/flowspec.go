@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -25,9 +26,6 @@ func buildFrame(n place, text string) (replay.Frame, error) {
 		return replay.Frame{}, fmt.Errorf("read flow: %w", err)
 	}
 	s := spec{m, map[openflow.Field]bool{}}
-	if err := s.checkMasks(); err != nil {
-		return replay.Frame{}, err
-	}
 	port, given := s.take(openflow.InPort)
 	if !given {
 		return replay.Frame{}, fmt.Errorf("build frame: in_port is missing: say where the frame enters")
@@ -42,7 +40,7 @@ func buildFrame(n place, text string) (replay.Frame, error) {
 	}
 	frame := replay.Frame{Port: openflow.PortNo(port.Lo)}
 	frame.Data = data
-	return frame, s.checkRest()
+	return frame, errors.Join(s.checkRest(), s.checkMasks())
 }
 
 func known(n place, port openflow.PortNo) error {
@@ -52,19 +50,6 @@ func known(n place, port openflow.PortNo) error {
 
 // ranged are fields whose condition may leave bits open, which are then zero.
 var ranged = map[openflow.Field]bool{openflow.TCPFlags: true, openflow.VLANTCI: true, openflow.IPFrag: true}
-
-// checkMasks refuses conditions that many values satisfy.
-func (s spec) checkMasks() error {
-	for _, t := range s.match.Terms() {
-		if t.Mask != t.Field.Mask() && !ranged[t.Field] {
-			return fmt.Errorf("build frame: %v has a mask, but a frame has one value: write it without", t.Field)
-		}
-	}
-	if ttl := s.match.Get(openflow.IPTTL); !ttl.Mask.IsZero() && ttl.Value.IsZero() {
-		return fmt.Errorf("build frame: nw_ttl=0 is on no wire: write 1 or more")
-	}
-	return nil
-}
 
 // checkRest refuses conditions that were not built in.
 func (s spec) checkRest() error {
@@ -76,6 +61,19 @@ func (s spec) checkRest() error {
 	}
 	if rest != nil {
 		return fmt.Errorf("build frame: %s: no frame carries that from the wire, or it cannot be built here: leave it out", strings.Join(rest, ", "))
+	}
+	return nil
+}
+
+// checkMasks refuses conditions that many values satisfy.
+func (s spec) checkMasks() error {
+	for _, t := range s.match.Terms() {
+		if s.used[t.Field] && t.Mask != t.Field.Mask() && !ranged[t.Field] {
+			return fmt.Errorf("build frame: %v has a mask, but a frame has one value: write it without", t.Field)
+		}
+	}
+	if ttl := s.match.Get(openflow.IPTTL); !ttl.Mask.IsZero() && ttl.Value.IsZero() {
+		return fmt.Errorf("build frame: nw_ttl=0 is on no wire: write 1 or more")
 	}
 	return nil
 }
@@ -126,9 +124,9 @@ func (s spec) addr6(f openflow.Field, otherwise func() netip.Addr) netip.Addr {
 }
 
 // need is the error of a condition without which there is no frame.
-func (s spec) need(f openflow.Field, why string) error {
+func (s spec) need(f openflow.Field, name, why string) error {
 	if s.match.Get(f).Mask.IsZero() {
-		return fmt.Errorf("build frame: %v is missing: %s", f, why)
+		return fmt.Errorf("build frame: %s is missing: %s", name, why)
 	}
 	return nil
 }

@@ -149,6 +149,10 @@ func (a *app) showLayout(p poolLayout) {
 		g.add(string(nobody), "nobody", "", "", "", p.Unowned, fmt.Sprintf("%.1f %%", 100*float64(p.Unowned)/float64(p.Slots)), "", "")
 	}
 	g.write(a.stdout, a.paint)
-	fmt.Fprintf(a.stdout, "\nagainst all members up: %s moved, %d of them necessary, %d foreign\n\n", plural(p.Moved, "slot"), p.Necessary, p.Foreign)
+	if p.Moved == 0 {
+		fmt.Fprint(a.stdout, "\nno slot is elsewhere than with all members up\n\n")
+	} else {
+		fmt.Fprintf(a.stdout, "\nagainst all members up: %s moved, %d necessary, %d foreign\n\n", plural(p.Moved, "slot"), p.Necessary, p.Foreign)
+	}
 	a.strip(p)
 }

@@ -38,7 +38,7 @@ func (o *origin) bindMembers(c *cobra.Command) {
 // bindFlows adds the flags of a command that can also do with flows.
 func (o *origin) bindFlows(c *cobra.Command) {
 	c.Flags().StringVar(&o.flows, "flows", "", "in place of a topology: a `FILE` of flows, as add-flows reads or dump-flows prints them")
-	c.Flags().StringVar(&o.ports, "ports", "", "with --flows: names and OpenFlow numbers of the ports, as `pub0=1,be1=10`")
+	c.Flags().StringVar(&o.ports, "ports", "", "with --flows: a `LIST` of the ports, their names and OpenFlow numbers, as pub0=1,be1=10")
 }
 
 // load reads the topology and the state of its members.

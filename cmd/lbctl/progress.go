@@ -34,7 +34,7 @@ func (p *progress) update(done, total int64) {
 		if total == 0 {
 			total = -1 // a spinner
 		}
-		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.out), progressbar.OptionShowBytes(true),
+		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.out),
 			progressbar.OptionSetDescription("replaying"), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 	}
 	p.bar.Set64(done) // fails only if the terminal is gone

@@ -11,7 +11,7 @@ import (
 
 func (a *app) render() *cobra.Command {
 	var o origin
-	summary := false
+	var summary, asJSON bool
 	c := &cobra.Command{
 		Use:   "render --topology FILE",
 		Short: "Print the rules of a topology",
@@ -27,7 +27,12 @@ and always in the same order. With --summary it counts them by table and says wh
 				return err
 			}
 			n := replay.FromTopology(t, s)
-			if summary {
+			switch {
+			case summary && asJSON:
+				return a.json(tables(n))
+			case asJSON:
+				return usage(c, "--json goes with --summary: flows have a syntax of their own")
+			case summary:
 				a.summarise(o.topology, n)
 				return nil
 			}
@@ -38,18 +43,35 @@ and always in the same order. With --summary it counts them by table and says wh
 	o.bindTopology(c)
 	o.bindMembers(c)
 	c.Flags().BoolVar(&summary, "summary", false, "count the flows of each table and say what it is for")
+	c.Flags().BoolVar(&asJSON, "json", false, "with --summary: print JSON")
 	return c
 }
 
-func (a *app) summarise(name string, n replay.Node) {
+// tableSummary is what a table is for and how many flows it has.
+type tableSummary struct {
+	Table   openflow.TableID `json:"table"`
+	Name    string           `json:"name"`
+	Flows   int              `json:"flows"`
+	Purpose string           `json:"purpose"`
+}
+
+func tables(n replay.Node) []tableSummary {
 	flows := map[openflow.TableID]int{}
 	for f := range n.Program.All() {
 		flows[f.Table]++
 	}
+	var list []tableSummary
+	for _, t := range n.Tables {
+		list = append(list, tableSummary{t.ID, t.Name, flows[t.ID], t.Purpose})
+	}
+	return list
+}
+
+func (a *app) summarise(name string, n replay.Node) {
 	fmt.Fprintf(a.stdout, "%s: %s in %s\n\n", name, plural(n.Program.Len(), "flow"), plural(len(n.Tables), "table"))
 	g := newGrid(">TABLE", "", ">FLOWS", "PURPOSE")
-	for _, t := range n.Tables {
-		g.add(t.ID, t.Name, flows[t.ID], shorten(t.Purpose, a.width()-36))
+	for _, t := range tables(n) {
+		g.add(t.Table, t.Name, t.Flows, shorten(t.Purpose, a.width()-36))
 	}
 	g.write(a.stdout, a.paint)
 }

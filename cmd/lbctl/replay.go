@@ -40,7 +40,7 @@ not of Ethernet, is replayed as far as it can be read; then the fault is reporte
 	o.bindMembers(c)
 	o.bindFlows(c)
 	c.Flags().StringVar(&f.in, "in", "", "a `DIR` with a capture for each port that frames enter, <port>.pcap")
-	c.Flags().StringVar(&f.inPort, "in-port", "", "the `PORT` that the frames of the FILEs enter")
+	c.Flags().StringVar(&f.inPort, "in-port", "", "the `PORT` that the frames of the captures named enter")
 	c.Flags().StringVar(&f.out, "out", "", "write the frames that leave to this `DIR`, <port>.pcap for each port")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON: the report, and before it, with --explain, a line for each frame")
 	c.Flags().BoolVar(&f.explain, "explain", false, "print every frame, the tables it passed and what left where")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -36,12 +37,13 @@ Set NO_COLOR to do without colours.`,
   lbctl layout --topology examples/hpnn.yaml --down be1
   lbctl trace --topology examples/hpnn.yaml in_port=pub0,tcp,nw_dst=192.168.5.21,tp_dst=80
   lbctl replay --topology examples/hpnn.yaml --in-port pub0 examples/captures/client-pub0.pcap`,
-		Version:           version(),
-		Args:              cobra.NoArgs,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version:                    version(),
+		Args:                       noCommand,
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
+		CompletionOptions:          cobra.CompletionOptions{HiddenDefaultCmd: true},
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
@@ -50,6 +52,17 @@ Set NO_COLOR to do without colours.`,
 	root.SetVersionTemplate("lbctl {{.Version}}\n")
 	root.AddCommand(a.config(), a.layout(), a.render(), a.replay(), a.trace())
 	return root
+}
+
+// noCommand refuses a word that is no command.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
+		return usage(c, "%q is no command: did you mean %s?", args[0], strings.Join(similar, " or "))
+	}
+	return usage(c, "%q is no command", args[0])
 }
 
 // version is the module's version and the revision it was built from, as far as the build knows.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"net/netip"
 
 	"hpnn/datapath/openflow"
@@ -63,7 +64,7 @@ func (s station) addr() netip.Addr {
 	return s.free(seg)
 }
 
-// free is the last address of a segment that nobody has.
+// free is the last address of a segment that nobody has. Where all are taken it is one beyond.
 func (s station) free(seg model.Segment) netip.Addr {
 	taken := map[netip.Addr]bool{seg.Gateway.Address: true}
 	for _, l := range s.topology.Listeners {
@@ -75,14 +76,19 @@ func (s station) free(seg model.Segment) netip.Addr {
 	if seg.Probe != nil {
 		taken[seg.Probe.Address] = true
 	}
-	b := seg.Prefix.Addr().As4()
-	last := openflow.Addr(seg.Prefix.Addr()).Lo | 1<<(32-seg.Prefix.Bits()) - 1
-	for n := last - 1; ; n-- { // a valid segment has a free address, or its hosts are all declared
-		b[0], b[1], b[2], b[3] = byte(n>>24), byte(n>>16), byte(n>>8), byte(n)
-		if a := netip.AddrFrom4(b); !taken[a] || !seg.Prefix.Contains(a) {
-			return a
-		}
+	a := broadcast(seg.Prefix).Prev()
+	for taken[a] {
+		a = a.Prev()
 	}
+	return a
+}
+
+// broadcast is the last address of an IPv4 prefix.
+func broadcast(p netip.Prefix) netip.Addr {
+	b := p.Addr().As4()
+	n := binary.BigEndian.Uint32(b[:]) | (1<<(32-p.Bits()) - 1)
+	binary.BigEndian.PutUint32(b[:], n)
+	return netip.AddrFrom4(b)
 }
 
 // mac is the MAC address of whoever has an address behind the port.

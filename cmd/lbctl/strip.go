@@ -15,41 +15,45 @@ const (
 // mark is the letter of a pool's i-th member.
 func mark(i int) string { return marks[i%len(marks) : i%len(marks)+1] }
 
-// strip draws the slot table, a letter for every few slots: the member that owns most of them.
+// strip draws the slot table, or every so many slots of it, a letter for the owner of each.
 func (a *app) strip(p poolLayout) {
-	size := (p.Slots + stripCells - 1) / stripCells
+	step := (p.Slots + stripCells - 1) / stripCells
 	index := map[string]int{}
 	for i, k := range p.keys {
 		index[k] = i
 	}
-	fmt.Fprintf(a.stdout, "slots 0 to %d, a letter for %s:\n", p.Slots-1, plural(size, "slot"))
+	if step == 1 {
+		fmt.Fprintln(a.stdout, "the owners of the slots:")
+	} else {
+		fmt.Fprintf(a.stdout, "the owners of every %s slot:\n", ordinal(step))
+	}
 	var line strings.Builder
-	for from := 0; from < p.Slots; from += size {
-		if i, owned := mostly(p, index, from, min(from+size, p.Slots)); owned {
+	for cell, slot := 1, 0; slot < p.Slots; cell, slot = cell+1, slot+step {
+		if key, owned := p.table.Owner(slot); owned {
+			i := index[key]
 			line.WriteString(a.paint.in(owners[i%len(owners)], mark(i)))
 		} else {
 			line.WriteString(a.paint.in(dim, string(nobody)))
 		}
-		if from/size%stripWidth == stripWidth-1 || from+size >= p.Slots {
+		if cell%stripWidth == 0 || slot+step >= p.Slots {
 			fmt.Fprintln(a.stdout, line.String())
 			line.Reset()
 		}
 	}
 }
 
-// mostly is the member that owns most slots of a range, the first of several; false if nobody owns
-// any.
-func mostly(p poolLayout, index map[string]int, from, to int) (member int, owned bool) {
-	counts := make([]int, len(p.keys))
-	for slot := from; slot < to; slot++ {
-		if key, ok := p.table.Owner(slot); ok {
-			counts[index[key]]++
+// ordinal is "2nd", "3rd", "4th" and so on.
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
 		}
 	}
-	for i, n := range counts {
-		if n > counts[member] {
-			member = i
-		}
-	}
-	return member, len(counts) > 0 && counts[member] > 0
+	return fmt.Sprint(n) + suffix
 }

@@ -87,22 +87,24 @@ func (a *app) portGrid(n replay.Node, r replay.Report) {
 	a.section(g)
 }
 
-// memberGrid prints what members got. Members of flows that nothing was sent to are left out: they
-// may be many, and nobody named them.
+// memberGrid prints what members got. Those of a topology have names and are all listed. Those of
+// flows may be many, and the ones that nothing was sent to are left out.
 func (a *app) memberGrid(r replay.Report) {
-	g := newGrid("  MEMBER", "ADDRESS", ">SESSIONS", ">FRAMES TO", ">BYTES TO", ">FRAMES FROM", ">BYTES FROM")
+	numbers := []string{">SESSIONS", ">FRAMES TO", ">BYTES TO", ">FRAMES FROM", ">BYTES FROM"}
+	named := newGrid(append([]string{"  MEMBER", "ADDRESS"}, numbers...)...)
+	bare := newGrid(append([]string{"  MEMBER"}, numbers...)...)
 	var sessions, from uint64
 	for _, m := range r.Members {
 		sessions, from = sessions+m.Sessions, from+m.From.Frames
-		name := m.Name
-		if m.Pool != "" {
-			name = m.Pool + "/" + m.Name
-		}
-		if m.Name != "" || m.To.Frames > 0 || m.From.Frames > 0 {
-			g.add("  "+name, m.Address, m.Sessions, m.To.Frames, m.To.Bytes, m.From.Frames, m.From.Bytes)
+		switch {
+		case m.Name != "":
+			named.add("  "+m.Pool+"/"+m.Name, m.Address, m.Sessions, m.To.Frames, m.To.Bytes, m.From.Frames, m.From.Bytes)
+		case m.To.Frames > 0 || m.From.Frames > 0:
+			bare.add(fmt.Sprint("  ", m.Address), m.Sessions, m.To.Frames, m.To.Bytes, m.From.Frames, m.From.Bytes)
 		}
 	}
-	a.section(g)
+	a.section(named)
+	a.section(bare)
 	if sessions > 0 && from == 0 {
 		a.note("no member answered: what members sent is not among the captures, so the connection tracker saw one side only")
 	}
@@ -114,7 +116,11 @@ func (a *app) dropList(n replay.Node, r replay.Report) {
 	}
 	fmt.Fprintln(a.stdout, a.paint.in(bold, "  DROPPED, BY TABLE AND RULE"))
 	for _, d := range r.Drops {
-		fmt.Fprintf(a.stdout, "  %6d  table %-20s first: %s frame %d at +%s\n", d.Frames, title(n, d.Table),
+		table := "table " + title(n, d.Table)
+		if d.Reason == replay.Runt {
+			table = "no table"
+		}
+		fmt.Fprintf(a.stdout, "  %6d  %-26s first: %s frame %d at +%s\n", d.Frames, table,
 			d.Example.Port, d.Example.Frame, seconds(d.Example.Time.Sub(r.Start)))
 		for _, line := range wrap(cause(d), a.width()-10) {
 			fmt.Fprintln(a.stdout, "          "+a.paint.in(dim, line))
