@@ -95,50 +95,55 @@ func TestHTTPGoesThroughNoProxy(t *testing.T) {
 	require.False(t, proxied)
 }
 
+// over returns a prober of a member that is a function.
+func over(member func(net.Conn)) HTTP {
+	p := web("/")
+	p.Dial = piped(member)
+	return p
+}
+
+// saying answers a request with a text, and then waits until the client gives up.
+func saying(text string) func(net.Conn) {
+	return func(c net.Conn) {
+		readRequest(c)
+		io.WriteString(c, text)
+		mute(c)
+	}
+}
+
+func TestHTTPTimeoutCoversTheWholeProbe(t *testing.T) {
+	requireTimeout(t, "request not taken", over(func(c net.Conn) { <-time.After(2 * time.Second) }))
+	requireTimeout(t, "no answer", over(mute))
+	requireTimeout(t, "no answer", over(saying("HTTP/1.1 200 O")))
+	requireTimeout(t, "body unfinished", over(saying("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123")))
+	requireTimeout(t, "body unfinished", over(saying("HTTP/1.1 200 OK\r\n\r\nuntil it closes")))
+
+	// A byte now and then keeps a timeout per read from ever running out.
+	requireTimeout(t, "no answer", over(func(c net.Conn) {
+		readRequest(c)
+		for _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n"); err == nil; _, err = io.WriteString(c, "X-Drip: y\r\n") {
+			<-time.After(100 * time.Millisecond)
+		}
+	}))
+}
+
 // hang waits until the client gives up.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-func TestHTTPTimeoutCoversTheWholeProbe(t *testing.T) {
-	mute := served(t, hang)
-	got := web("/").Probe(t.Context(), target(t, mute.URL, quick))
-	requireResult(t, TimedOut, "timeout after 60ms: no answer", got)
-	require.GreaterOrEqual(t, got.Latency, quick)
-	require.Less(t, got.Latency, patient)
-
-	slow := served(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Length", "10")
-		io.WriteString(w, "123")
-		w.(http.Flusher).Flush()
-		hang(w, r)
-	})
-	requireResult(t, TimedOut, "timeout after 60ms: body unfinished", web("/").Probe(t.Context(), target(t, slow.URL, quick)))
-
-	// A byte now and then keeps a timeout per read from ever running out.
-	dripping := answering(t, func(c net.Conn) {
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
-		for _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n"); err == nil; _, err = io.WriteString(c, "X-Drip: y\r\n") {
-			<-tick.C
-		}
-	})
-	requireResult(t, TimedOut, "timeout after 60ms: no answer", web("/").Probe(t.Context(), target(t, dripping, quick)))
-}
-
 func TestHTTPBodyBeyondTheLimitIsNotWaitedFor(t *testing.T) {
 	huge := served(t, func(w http.ResponseWriter, r *http.Request) {
-		chunk := make([]byte, 1<<10)
-		for range 8 {
-			w.Write(chunk)
-		}
+		w.Write(make([]byte, 8<<10))
 		w.(http.Flusher).Flush()
 		hang(w, r)
 	})
-	requireResult(t, Passed, "", web("/").Probe(t.Context(), target(t, huge.URL, patient)))
-	p := web("/")
-	p.BodyLimit = 9 << 10
-	requireResult(t, TimedOut, "timeout after 60ms: body unfinished", p.Probe(t.Context(), target(t, huge.URL, quick)))
-	p.BodyLimit = 0
-	requireResult(t, Passed, "", p.Probe(t.Context(), target(t, huge.URL, patient)))
+	for _, limit := range []int{0, 1, 4096, 8 << 10} {
+		p := web("/")
+		p.BodyLimit = limit
+		requireResult(t, Passed, "", p.Probe(t.Context(), target(t, huge.URL, patient)))
+	}
+	p := over(saying("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 8<<10)))
+	p.BodyLimit = 8<<10 + 1
+	requireTimeout(t, "body unfinished", p)
 }
 
 // A member that sends for ever costs the node no more than the limit.
@@ -229,8 +234,9 @@ func TestHTTPSNeedsTLS(t *testing.T) {
 	p.TLS = UnverifiedTLS("")
 	requireResult(t, Broken, "no TLS spoken there", p.Probe(t.Context(), target(t, plain, patient)))
 
-	mute := answering(t, func(c net.Conn) { io.Copy(io.Discard, c) })
-	requireResult(t, TimedOut, "timeout after 60ms: no TLS handshake", p.Probe(t.Context(), target(t, mute, quick)))
+	silence := over(mute)
+	silence.TLS = UnverifiedTLS("")
+	requireTimeout(t, "no TLS handshake", silence)
 
 	for version, alert := range map[uint16]string{tls.VersionTLS12: "handshake failure", tls.VersionTLS13: "certificate required"} {
 		picky := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

@@ -1,7 +1,6 @@
 package health
 
 import (
-	"context"
 	"encoding/hex"
 	"net"
 	"testing"
@@ -69,18 +68,6 @@ func TestOnlyItsOwnReplyAnswersAnEcho(t *testing.T) {
 	require.Equal(t, e, echoFor(to, epoch), "the same at the same moment: two runs of a story are alike")
 }
 
-// A member that is a function: it gets what the probe sends, and its answers are what the probe reads.
-func piped(member func(net.Conn)) Dial {
-	return func(context.Context, string, string, string) (net.Conn, error) {
-		near, far := net.Pipe()
-		go func() {
-			defer far.Close()
-			member(far)
-		}()
-		return near, nil
-	}
-}
-
 func TestICMPOverADialFunction(t *testing.T) {
 	to := target(t, "10.20.0.2:0", patient)
 	chatty := piped(func(c net.Conn) {
@@ -92,13 +79,5 @@ func TestICMPOverADialFunction(t *testing.T) {
 		c.Write(buf[:n])
 	})
 	requireResult(t, Passed, "", ICMP{chatty}.Probe(t.Context(), to))
-	to.Timeout = quick
-	mute := piped(func(c net.Conn) {
-		for buf := make([]byte, 1500); ; {
-			if _, err := c.Read(buf); err != nil {
-				return
-			}
-		}
-	})
-	requireResult(t, TimedOut, "timeout after 60ms: no answer", ICMP{mute}.Probe(t.Context(), to))
+	requireTimeout(t, "no answer", ICMP{piped(mute)})
 }

@@ -2,12 +2,14 @@ package health
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/netip"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,10 +17,8 @@ import (
 	"hpnn/model"
 )
 
-// quick is a timeout for probes that will run into it.
-const quick = 60 * time.Millisecond
-
-// patient is a timeout for probes that will not.
+// patient is a timeout for probes that will not run into it, however busy the machine is. Those that will do so in virtual
+// time, or do not care how far they get before.
 const patient = 10 * time.Second
 
 func target(t *testing.T, address string, timeout time.Duration) Target {
@@ -138,15 +138,54 @@ func TestErrorsInWords(t *testing.T) {
 	requireResult(t, TimedOut, "timeout: no connection", TCP{dialing(os.ErrDeadlineExceeded)}.Probe(t.Context(), to))
 }
 
+// A member that is a function: it gets what the probe sends, and its answers are what the probe reads.
+func piped(member func(net.Conn)) Dial {
+	return func(context.Context, string, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		go func() {
+			defer far.Close()
+			member(far)
+		}()
+		return near, nil
+	}
+}
+
+// mute takes what it is sent and says nothing.
+func mute(c net.Conn) { io.Copy(io.Discard, c) }
+
+// requireTimeout probes in virtual time and expects the timeout, to the nanosecond.
+func requireTimeout(t *testing.T, detail string, p Prober) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		got := p.Probe(t.Context(), target(t, "10.20.0.2:8080", time.Second))
+		requireResult(t, TimedOut, "timeout after 1s: "+detail, got)
+		require.Equal(t, time.Second, got.Latency)
+		<-time.After(2 * time.Second) // for the member to see that it is alone
+	})
+}
+
 // A member that neither accepts nor refuses: dialling takes until the timeout.
 func TestTimeoutWhileConnecting(t *testing.T) {
-	hang := Dial(func(ctx context.Context, _, _, _ string) (net.Conn, error) {
+	never := Dial(func(ctx context.Context, _, _, _ string) (net.Conn, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	got := TCP{hang}.Probe(t.Context(), target(t, "127.0.0.1:1", quick))
-	requireResult(t, TimedOut, "timeout after 60ms: no connection", got)
-	require.GreaterOrEqual(t, got.Latency, quick)
+	for _, p := range []Prober{TCP{never}, UDP{Dial: never}, HTTP{Dial: never}, ICMP{never}} {
+		requireTimeout(t, "no connection", p)
+	}
+}
+
+// The same over sockets: a read that waits is ended.
+func TestTimeoutOverSockets(t *testing.T) {
+	for address, p := range map[string]Prober{
+		answering(t, mute): web("/"),
+		echoing(t, func(string) []byte { return nil }): UDP{},
+	} {
+		got := p.Probe(t.Context(), target(t, address, 200*time.Millisecond))
+		requireResult(t, TimedOut, "timeout after 200ms: no answer", got)
+		require.GreaterOrEqual(t, got.Latency, 200*time.Millisecond)
+		require.Less(t, got.Latency, patient)
+	}
 }
 
 func TestAProbeThatIsCalledOffSaysNothingOfTheMember(t *testing.T) {

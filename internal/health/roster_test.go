@@ -96,7 +96,7 @@ func TestTheRunnerDoesWhatItsRosterSays(t *testing.T) {
 	m := monitor
 	m.FastInterval, m.SlowInterval, m.Timeout = time.Second, 5*time.Second, 0
 	all := checks(40, m)
-	const long = time.Hour / 4
+	const long = 5 * time.Minute
 	synctest.Test(t, func(t *testing.T) {
 		begin, j := time.Now(), &journal{}
 		o := oracular{moody, map[Target]ID{}, make(chan map[ID]int, 1)}
@@ -113,7 +113,7 @@ func TestTheRunnerDoesWhatItsRosterSays(t *testing.T) {
 		want := drive(&roster, begin, begin.Add(long), moody)
 		pass(long)
 		got := j.all()
-		require.Greater(t, len(got), 10000)
+		require.Greater(t, len(got), 3000)
 		changes := 0
 		for i := range min(len(got), len(want)) {
 			if want[i] != got[i] {
@@ -124,7 +124,7 @@ func TestTheRunnerDoesWhatItsRosterSays(t *testing.T) {
 			}
 		}
 		require.Len(t, got, len(want))
-		require.Greater(t, changes, 300)
+		require.Greater(t, changes, 100)
 		require.Equal(t, roster.Statuses(), runner.Statuses())
 	})
 }
