@@ -15,13 +15,21 @@ import (
 	"hpnn/testbed/dummy"
 )
 
-// names of the ports of a dummy switch, and its local port's.
-var names = map[openflow.PortNo]string{1: "p1", 2: "p2", 3: "p3", openflow.PortLocal: dummy.Local}
+func TestContract(t *testing.T) {
+	sw := startSwitch(t)
+	datapathtest.Run(t, func(t *testing.T) datapathtest.Bed {
+		require.NoError(t, sw.Reset(t.Context()))
+		return bed(t, sw, fresh(t, open(t, config(sw))))
+	})
+}
 
-// numbers are the reverse.
-var numbers = map[string]openflow.PortNo{"p1": 1, "p2": 2, "p3": 3, dummy.Local: openflow.PortLocal}
+// names are the names of a dummy switch's ports by number, numbers the reverse.
+var (
+	names   = map[openflow.PortNo]string{1: "p1", 2: "p2", 3: "p3", openflow.PortLocal: dummy.Local}
+	numbers = map[string]openflow.PortNo{"p1": 1, "p2": 2, "p3": 3, dummy.Local: openflow.PortLocal}
+)
 
-// startSwitch starts a dummy switch with three ports.
+// startSwitch starts a dummy switch with the ports that the contract wants.
 func startSwitch(tb dummy.TB) *dummy.Switch {
 	return dummy.ForTest(tb, dummy.Config{Ports: dummy.NumberedPorts(len(datapathtest.Ports))})
 }
@@ -38,13 +46,6 @@ func open(t testing.TB, c ovsbackend.Config) *ovsbackend.Bridge {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close()) })
 	return b
-}
-
-func TestContract(t *testing.T) {
-	datapathtest.Run(t, func(t *testing.T) datapathtest.Bed {
-		sw := startSwitch(t)
-		return bed(t, sw, open(t, config(sw)))
-	})
 }
 
 // bed makes a bed of a Bridge and its switch.
@@ -64,4 +65,31 @@ func bed(t *testing.T, sw *dummy.Switch, b datapath.Bridge) datapathtest.Bed {
 		},
 		Advance: func(d time.Duration) { require.NoError(t, sw.Warp(t.Context(), d)) },
 	}
+}
+
+// freshPorts is a Bridge whose ports count from a moment on, as if they were new.
+type freshPorts struct {
+	datapath.Bridge
+	before map[openflow.PortNo]datapath.Port
+}
+
+func fresh(t *testing.T, b datapath.Bridge) datapath.Bridge {
+	ports, err := b.Ports(t.Context())
+	require.NoError(t, err)
+	f := freshPorts{b, map[openflow.PortNo]datapath.Port{}}
+	for _, p := range ports {
+		f.before[p.Number] = p
+	}
+	return f
+}
+
+// Ports subtracts what was counted before.
+func (f freshPorts) Ports(ctx context.Context) ([]datapath.Port, error) {
+	ports, err := f.Bridge.Ports(ctx)
+	for i := range ports {
+		p, before := &ports[i], f.before[ports[i].Number]
+		p.RxFrames, p.RxBytes = p.RxFrames-before.RxFrames, p.RxBytes-before.RxBytes
+		p.TxFrames, p.TxBytes = p.TxFrames-before.TxFrames, p.TxBytes-before.TxBytes
+	}
+	return ports, err
 }

@@ -65,6 +65,10 @@ func store(actions []openflow.Action, tagged bool) (stored []openflow.Action) {
 		case openflow.SetVLANPCP:
 			stored = append(storeTag(stored, tagged), openflow.Set(openflow.VLANPCP, openflow.U64(uint64(a.PCP))))
 			tagged = true
+		case openflow.PushVLAN:
+			stored, tagged = append(stored, a), true
+		case openflow.PopVLAN:
+			stored, tagged = append(stored, a), false
 		case openflow.Clone:
 			stored = append(stored, openflow.Clone{Actions: store(a.Actions, tagged)})
 		case openflow.WriteActions:

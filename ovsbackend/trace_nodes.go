@@ -1,0 +1,100 @@
+package ovsbackend
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+)
+
+// step is a line of a trace.
+type step struct {
+	indent int // blanks before it
+	node   datapath.Node
+}
+
+// container tells whether others may be below it.
+func (s step) container() bool {
+	return s.node.Kind == datapath.NodeTable || s.node.Kind == datapath.NodeBucket
+}
+
+// level is how many blanks ofproto/trace indents by.
+const level = 4
+
+// nodes reads the list at a depth. Its actions and notes are indented by one level more, and so are
+// the lookups in it, unless they come last: those are not, and what is below them is neither, so that a
+// chain of gotos stays flat.
+func (p *traceParser) nodes(depth int) (list []datapath.Node, err error) {
+	for {
+		line, ok := p.peek()
+		if !ok || line == "" {
+			return list, nil
+		}
+		s, ok := parseStep(line)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%q is no step of a trace", line)
+		case s.indent == level*(depth+1) && !s.container():
+			p.at++
+		case s.indent == level*(depth+1):
+			p.at++
+			if s.node.Children, err = p.nodes(depth + 2); err != nil {
+				return nil, err
+			}
+		case s.indent == level*depth && s.container():
+			p.at++
+			s.node.Children, err = p.nodes(depth)
+			return append(list, s.node), err
+		case s.indent < level*(depth+1):
+			return list, nil
+		default:
+			return nil, fmt.Errorf("%q is indented by %d blanks, deeper than %d", line, s.indent, level*(depth+1))
+		}
+		list = append(list, s.node)
+	}
+}
+
+// lookupLine is a table's line, whose number takes two places.
+var lookupLine = regexp.MustCompile(`^( *?)([ 0-9]\d|\d{3})\. `)
+
+func parseStep(line string) (step, bool) {
+	if found := lookupLine.FindStringSubmatch(line); found != nil {
+		n, err := strconv.ParseUint(strings.TrimSpace(found[2]), 10, 8)
+		return step{len(found[1]), datapath.Node{Kind: datapath.NodeTable, Text: line[len(found[1]):], Table: openflow.TableID(n)}}, err == nil
+	}
+	text := strings.TrimLeft(line, " ")
+	indent := len(line) - len(text)
+	switch {
+	case hasAnyPrefix(text, []string{"bucket ", "--. "}):
+		return step{indent, datapath.Node{Kind: datapath.NodeBucket, Text: text}}, true
+	case strings.HasPrefix(text, "-> "):
+		return step{indent - 1, datapath.Node{Kind: datapath.NodeNote, Text: text[3:]}}, true
+	case strings.HasPrefix(text, ">>>> "):
+		return step{indent - 1, datapath.Node{Kind: datapath.NodeError, Text: strings.TrimSuffix(text[5:], " <<<<")}}, true
+	case strings.HasPrefix(text, ">> "):
+		return step{indent - 1, datapath.Node{Kind: datapath.NodeWarn, Text: text[3:]}}, true
+	}
+	return step{indent, datapath.Node{Kind: datapath.NodeAction, Text: text}}, indent > 0
+}
+
+// withoutEcho takes out what ofproto/trace prints after a ct() action besides its notes: the actions
+// inside it once more, or "drop" if there are none.
+func withoutEcho(list []datapath.Node) (out []datapath.Node) {
+	inside := false
+	for _, n := range list {
+		if n.Kind == datapath.NodeNote && hasAnyPrefix(n.Text, []string{"A clone of the packet", "Sets the packet to"}) {
+			inside = false
+		}
+		if !inside {
+			n.Children = withoutEcho(n.Children)
+			out = append(out, n)
+		}
+		if n.Kind == datapath.NodeAction && strings.HasPrefix(n.Text, "ct(") {
+			inside = true
+		}
+	}
+	return out
+}
