@@ -3,13 +3,14 @@
 // It has two halves. The pure one takes the time as an argument and has no goroutine, no clock and no log:
 //
 //   - [Tracker] turns the results of one member's probes into its state, by the rise and fall of its monitor;
-//   - [Pace] and [Schedule] say when which member is probed next.
+//   - [Pace] and [Schedule] say when which member is probed next;
+//   - [Roster] holds both for all members, and is all that a simulation with a clock of its own needs.
 //
 // The other half does what they say:
 //
 //   - [Prober] probes a member once: [HTTP], [TCP], [UDP], [ICMP]. What it sends goes through a [Dial] function, so that a
 //     simulated host is probed by the same code as a real one;
-//   - [Runner] owns the goroutines, runs the probes and reports their results in the order they come in.
+//   - [Runner] owns a roster and the goroutines, runs the probes and reports their results in the order they come in.
 //
 // # What counts
 //

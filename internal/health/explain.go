@@ -96,7 +96,8 @@ type wording struct {
 	text    func(Target) string
 }
 
-// The wordings. What the node lacks says nothing about the member and is NotProbed.
+// The wordings. What the node lacks says nothing about the member and is NotProbed. A network unreachable is a failure all
+// the same: the node cannot tell its own want of a route from the word of a router.
 var wordings = []wording{
 	{syscall.ECONNREFUSED, Refused, fixed("connection refused")},
 	{syscall.EHOSTUNREACH, Unreachable, fixed("no route to host")},
@@ -116,6 +117,7 @@ var wordings = []wording{
 	}},
 	{syscall.EACCES, NotProbed, fixed("not probed: not permitted by this node: see its firewall")},
 	{syscall.EPERM, NotProbed, fixed("not probed: not permitted by this node: see its firewall")},
+	{syscall.ENETDOWN, NotProbed, fixed("not probed: the interface of this node is down")},
 	{syscall.EMFILE, NotProbed, fixed("not probed: too many open files in this process")},
 	{syscall.ENFILE, NotProbed, fixed("not probed: too many open files on this node")},
 	{syscall.ENOBUFS, NotProbed, fixed("not probed: no buffers left on this node")},

@@ -26,12 +26,12 @@ const headerLimit = 64 << 10
 // member that accepts no new ones is dead for new clients), must not go through a proxy the environment names, and must
 // have no goroutine that outlives it.
 type HTTP struct {
-	Dial      Dial   // nil stands for NetDial
-	Path      string // the request target; empty stands for /
-	Host      string // the Host header; empty stands for the target's address:port
-	Expect    model.StatusRange
-	BodyLimit int         // bytes of the body to read; what follows is not waited for
-	TLS       *tls.Config // nil speaks plain HTTP; see [UnverifiedTLS]
+	Dial      Dial              // nil stands for NetDial
+	Path      string            // the request target; empty stands for /
+	Host      string            // the Host header; empty stands for the target's address:port
+	Expect    model.StatusRange // the zero range expects none that exists
+	BodyLimit int               // bytes of the body to read; what follows is not waited for
+	TLS       *tls.Config       // nil speaks plain HTTP; see [UnverifiedTLS]
 }
 
 // UnverifiedTLS returns a configuration that speaks TLS without checking the certificate: the probe asks whether the member
@@ -117,7 +117,7 @@ func (p HTTP) judge(conn net.Conn) error {
 	}
 	bounded.N = math.MaxInt64 // the body has its own bound
 	if _, err = io.CopyN(io.Discard, answer.Body, int64(p.BodyLimit)); err != nil && err != io.EOF {
-		return during("body unfinished", err)
+		return malformed("body unfinished", err)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (p HTTP) header(r *bufio.Reader) (*http.Response, error) {
 		}
 		answer, err := http.ReadResponse(r, &http.Request{Method: http.MethodGet})
 		if err != nil {
-			return nil, notHTTP(err)
+			return nil, malformed("no answer", err)
 		}
 		interim := answer.StatusCode < 200 && answer.StatusCode != http.StatusSwitchingProtocols
 		if !interim || p.Expect.Contains(answer.StatusCode) {
@@ -139,11 +139,11 @@ func (p HTTP) header(r *bufio.Reader) (*http.Response, error) {
 	}
 }
 
-// notHTTP tells an answer that was not HTTP from a connection that failed.
-func notHTTP(err error) error {
+// malformed tells an answer that is not HTTP from one that did not come through, and then says what was missing.
+func malformed(missing string, err error) error {
 	var network net.Error
 	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) {
-		return during("no answer", err)
+		return during(missing, err)
 	}
 	return broken("no HTTP spoken there: %s", innermost(err))
 }

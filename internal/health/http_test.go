@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -171,6 +172,7 @@ func TestHTTPBrokenAnswers(t *testing.T) {
 		{"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "answer broke off"},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123", "answer broke off"},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", "answer broke off"},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "no HTTP spoken there: invalid byte in chunk length"},
 		{"220 mail.example ESMTP\r\n", `no HTTP spoken there: malformed HTTP status code "mail.example"`},
 		{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", headerLimit), "header of the answer longer than 65536 bytes"},
 		{strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 4000), "header of the answer longer than 65536 bytes"},
@@ -254,6 +256,37 @@ func TestServerNameIsNoAddress(t *testing.T) {
 	} {
 		require.Equal(t, want, UnverifiedTLS(host).ServerName, host)
 	}
+}
+
+// What a member says goes into logs and tables: a bounded piece of it, and no control characters.
+func TestDetailsAreBriefAndPrintable(t *testing.T) {
+	long := over(func(c net.Conn) { readRequest(c); io.WriteString(c, strings.Repeat("y", 1000)+"\r\n") })
+	require.Equal(t, `no HTTP spoken there: malformed HTTP response "`+strings.Repeat("y", 153)+"…",
+		long.Probe(t.Context(), target(t, "10.20.0.2:8080", patient)).Detail)
+	require.Equal(t, "a\ufffd[31mb\ufffd", brief("a\x1b[31mb\n"))
+	require.Equal(t, "naïve, want \"x\"", brief("naïve, want \"x\""))
+}
+
+// Whatever a member answers, there is a verdict, and it is one of three.
+func FuzzHTTPAnswer(f *testing.F) {
+	for _, seed := range []string{
+		"", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 503 No\r\nContent-Length: 3\r\n\r\nabc", "HTTP/1.0 200\n\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "\x16\x03\x01\x02\x00",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, answer string) {
+		p := over(func(c net.Conn) {
+			readRequest(c)
+			io.WriteString(c, answer)
+		})
+		got := p.Probe(t.Context(), target(t, "10.20.0.2:8080", patient))
+		require.Contains(t, []Outcome{Passed, Unwanted, Broken}, got.Outcome, got.Detail)
+		require.Equal(t, got.Outcome == Passed, got.Detail == "")
+		require.LessOrEqual(t, utf8.RuneCountInString(got.Detail), 201)
+	})
 }
 
 // A request that would be two requests is not sent.

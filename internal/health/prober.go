@@ -3,7 +3,9 @@ package health
 import (
 	"context"
 	"net/netip"
+	"strings"
 	"time"
+	"unicode"
 
 	"hpnn/model"
 )
@@ -54,7 +56,22 @@ func timed(ctx context.Context, t Target, probe func(context.Context) error) Res
 	r := Result{Outcome: Passed}
 	if err != nil {
 		r = explain(ctx, t, err)
+		r.Detail = brief(r.Detail)
 	}
 	r.Latency = time.Since(start)
 	return r
+}
+
+// brief bounds a text that may quote what a member sent, and has it printable: it goes into logs and tables.
+func brief(text string) string {
+	const enough = 200
+	if len(text) > enough {
+		text = text[:enough] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
