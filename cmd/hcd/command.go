@@ -20,6 +20,7 @@ type options struct {
 	logJSON  bool
 	show     bool
 	rundir   string
+	datapath string
 }
 
 func command() *cobra.Command {
@@ -54,6 +55,7 @@ Exit codes: 0 ended as told; 1 failed; 2 usage, or input that cannot be used.`,
 	f.BoolVar(&o.logJSON, "log-json", false, "log as JSON")
 	f.BoolVar(&o.show, "show", false, "show the members on the terminal, refreshed")
 	f.StringVar(&o.rundir, "ovs-rundir", "/var/run/openvswitch", "`DIR` of the sockets of Open vSwitch")
+	f.StringVar(&o.datapath, "datapath", "", "`TYPE` of a new bridge's datapath: system or netdev; empty: what the host has")
 	_ = c.MarkFlagRequired("topology") // the flag exists
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return inputError{err} })
 	return c

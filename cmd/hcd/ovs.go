@@ -2,13 +2,59 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
+	"net/netip"
 
+	"hpnn/datapath/openflow"
+	"hpnn/internal/packet"
 	"hpnn/model"
+	"hpnn/ovsbackend"
 )
 
-// openOVS opens the bridge of the topology's node.
-func openOVS(_ context.Context, _ options, _ model.Topology, _ *slog.Logger) (site, error) {
-	return site{}, inputError{errors.New("backend ovs: not built in yet: use --backend sim")}
+// openOVS makes the bridge of the topology's node, or adopts it, and gives the node's kernel its probe
+// addresses.
+func openOVS(ctx context.Context, o options, t model.Topology, log *slog.Logger) (site, error) {
+	c := ovsbackend.Config{RunDir: o.rundir, Bridge: t.Node.Bridge, DatapathType: o.datapath, Ports: ports(t)}
+	b, err := ovsbackend.Open(ctx, c)
+	if err != nil {
+		return site{}, fmt.Errorf("open bridge %s: %w", t.Node.Bridge, err)
+	}
+	info := b.Info()
+	log.Info("bridge is ready", "bridge", info.Bridge, "datapath", info.Datapath, "ovs", info.Version, "rundir", info.RunDir)
+	for port, problem := range info.PortProblems {
+		log.Warn("port cannot be used", "port", port, "problem", problem)
+	}
+	return site{bridge: b}, nil
+}
+
+// ports are the bridge's ports: those of the topology, of which the probe ports belong to this host.
+func ports(t model.Topology) []ovsbackend.PortConfig {
+	internal := map[uint32]model.Segment{}
+	for _, s := range t.Segments {
+		if s.Probe != nil {
+			internal[s.Probe.Port.Number] = s
+		}
+	}
+	var all []ovsbackend.PortConfig
+	for _, p := range t.Ports() {
+		c := ovsbackend.PortConfig{Name: p.Name, Number: openflow.PortNo(p.Number)}
+		if s, ok := internal[p.Number]; ok {
+			c.Internal, c.MAC = true, packet.MAC(s.Probe.MAC)
+			c.Address = netip.PrefixFrom(s.Probe.Address, s.Prefix.Bits())
+			c.Neighbours = neighbours(t, s)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// neighbours are the hosts of a segment: probes need not ask for their MAC addresses.
+func neighbours(t model.Topology, s model.Segment) (all []ovsbackend.Neighbour) {
+	for _, h := range t.Hosts {
+		if h.Segment == s.Name {
+			all = append(all, ovsbackend.Neighbour{Address: h.Address, MAC: packet.MAC(h.MAC)})
+		}
+	}
+	return all
 }
