@@ -83,7 +83,7 @@ type Conn struct {
 	orphan  bool // the application has closed it
 
 	acceptor *Acceptor // of a connection not yet accepted
-	timer    *timer    // retransmission, FIN-WAIT-2 or TIME-WAIT
+	timer    timer     // retransmission, FIN-WAIT-2 or TIME-WAIT
 	ttl      uint8
 	ipID     uint16
 	lastDup  time.Duration // when a segment out of the window was last answered
@@ -100,7 +100,7 @@ func (h *Host) newConn(k connKey, local, remote netip.AddrPort) *Conn {
 		ipID: uint16(mix(uint64(iss))), lastDup: -dupInterval,
 	}
 	c.snd = newSender(iss)
-	c.timer = h.timer(c.timeout)
+	c.timer = timer{queue: &h.world.queue, fire: c.timeout, held: h.heldMachine}
 	h.conns[k] = c
 	return c
 }

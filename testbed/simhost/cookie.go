@@ -32,11 +32,12 @@ func (h *Host) sendCookie(a *Acceptor, s *segment) {
 			mss = uint32(i)
 		}
 	}
-	h.sendTCP(s.src, packet.TCP{
-		SrcPort: s.key.local, DstPort: s.key.port, Flags: packet.SYN | packet.ACK,
-		Seq: h.cookie(s.key, s.seq, h.world.now/cookieAge, mss), Ack: s.seq + 1,
-		Window: ownWindow, Options: packet.MSS(ownMSS),
-	})
+	o := outgoing{
+		dst: s.src, key: s.key, flags: packet.SYN | packet.ACK,
+		seq: h.cookie(s.key, s.seq, h.world.now/cookieAge, mss), ack: s.seq + 1,
+		window: ownWindow, mss: ownMSS,
+	}
+	h.send(o.dst, o.frame(h))
 }
 
 // acceptCookie makes the connection that an ACK completes, if it acknowledges a cookie that

@@ -15,12 +15,14 @@
 //
 // Where things live:
 //
-//	world.go event.go link.go    time, cables and what is between the hosts
-//	host.go neighbour.go icmp.go udp.go route.go
-//	conn.go input.go output.go recovery.go    TCP, after RFC 9293 and with Linux's habits
-//	web.go get.go message.go     HTTP servers and clients
-//	life.go                      pause, kill, cut, slow
-//	pump.go netconn.go           the same in real time: net.Conn, net.Listener, DialContext
+//	world.go event.go link.go log.go          time, cables, and what goes over them
+//	host.go route.go neighbour.go             Ethernet, IP, ARP
+//	icmp.go udp.go                            ping, errors, datagrams
+//	open.go conn.go segment.go input.go       TCP, after RFC 9293 and with Linux's habits
+//	output.go recovery.go cookie.go
+//	web.go get.go message.go                  HTTP servers and clients
+//	life.go                                   pause, kill, cut, slow
+//	pump.go netconn.go netudp.go              for goroutines: net.Conn, net.Listener, DialContext
 //
 // Time is virtual. A World moves only when it is told to (World.Advance, World.Until), and
 // two runs with the same seed and the same calls give the same frames at the same times.

@@ -1,6 +1,7 @@
 package simhost
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -8,9 +9,9 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -55,8 +56,8 @@ func (r Result) String() string {
 	if r.Err != nil {
 		return "error: " + r.Err.Error()
 	}
-	line, _, _ := cutLine(string(r.Body))
-	return strconv.Itoa(r.Status) + " " + line
+	line, _, _ := strings.Cut(string(r.Body), "\n")
+	return strings.TrimSpace(strconv.Itoa(r.Status) + " " + line)
 }
 
 // Request is an HTTP request under way.
@@ -64,6 +65,7 @@ type Request struct {
 	host    *Host
 	serial  uint64
 	method  string
+	address string
 	target  *url.URL
 	remote  netip.AddrPort
 	options GetOptions
@@ -84,10 +86,10 @@ type Request struct {
 // which may be nil, when all of the answer is there or the request failed.
 func (h *Host) Get(address string, o GetOptions, done func(Result)) *Request {
 	h.births++
-	r := &Request{host: h, serial: h.births, method: cmp.Or(o.Method, http.MethodGet), options: o, done: done, began: h.world.now}
+	r := &Request{host: h, serial: h.births, method: cmp.Or(o.Method, http.MethodGet), address: address, options: o, done: done, began: h.world.now}
 	h.requests[r] = struct{}{}
 	r.timer = h.appTimer(func() { r.fail(ErrTimeout) })
-	h.schedule(func() { r.start(address) })
+	h.schedule(r.start)
 	return r
 }
 
@@ -98,13 +100,20 @@ func (r *Request) Done() bool { return r.finished }
 func (r *Request) Result() Result {
 	result := r.result
 	result.Body = slices.Clone(r.body.data)
-	if m := backend.FindSubmatch(result.Body); m != nil {
-		result.Backend = string(m[1])
-	}
+	result.Backend = backendOf(result.Body)
 	return result
 }
 
-var backend = regexp.MustCompile(`(?:^|\s)backend=(\S+)`)
+// backendOf is the word behind "backend=" in the first line of a body.
+func backendOf(body []byte) string {
+	line, _, _ := bytes.Cut(body[:min(len(body), 1024)], []byte("\n"))
+	for word := range bytes.FieldsSeq(line) {
+		if name, ok := bytes.CutPrefix(word, []byte("backend=")); ok {
+			return string(name)
+		}
+	}
+	return ""
+}
 
 // Conn is the request's connection; nil before there is one.
 func (r *Request) Conn() *Conn { return r.conn }
@@ -117,17 +126,20 @@ func (r *Request) Cancel() {
 
 // String is one line: method, URL, and how it stands.
 func (r *Request) String() string {
-	if r.finished {
-		return fmt.Sprintf("%s %s: %s", r.method, r.target, r.Result())
+	switch {
+	case r.result.Err != nil:
+		return r.result.Err.Error()
+	case r.finished:
+		return fmt.Sprintf("%s %s: %s", r.method, r.address, r.Result())
 	}
-	return fmt.Sprintf("%s %s: under way for %s", r.method, r.target, r.host.since(r.began))
+	return fmt.Sprintf("%s %s: under way for %s", r.method, r.address, r.host.since(r.began))
 }
 
-func (r *Request) start(address string) {
+func (r *Request) start() {
 	if r.finished {
 		return
 	}
-	if err := r.locate(address); err != nil {
+	if err := r.locate(); err != nil {
 		r.fail(err)
 		return
 	}
@@ -141,16 +153,16 @@ func (r *Request) start(address string) {
 }
 
 // locate finds the address to connect to.
-func (r *Request) locate(address string) error {
-	u, err := url.Parse(address)
+func (r *Request) locate() error {
+	u, err := url.Parse(r.address)
 	if err != nil {
-		return fmt.Errorf("get: %w", err)
+		return err
 	}
 	r.target = u
 	ip, err := netip.ParseAddr(u.Hostname())
 	port, portErr := strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
 	if u.Scheme != "http" || err != nil || !ip.Is4() || portErr != nil {
-		return fmt.Errorf("get %s: give http://, an IPv4 address, and perhaps a port and a path", address)
+		return errors.New("give http://, an IPv4 address, and perhaps a port and a path")
 	}
 	r.remote = netip.AddrPortFrom(ip, uint16(port))
 	return nil
@@ -262,10 +274,10 @@ func (r *Request) fail(err error) { r.finish(r.wrap(err)) }
 
 // wrap says what failed.
 func (r *Request) wrap(err error) error {
-	if err == nil || r.target == nil {
-		return err
+	if err == nil {
+		return nil
 	}
-	return fmt.Errorf("%s %s: %w", r.method, r.target, err)
+	return fmt.Errorf("%s %s: %w", r.method, r.address, err)
 }
 
 // finish ends the request and tells who waits for it.

@@ -22,6 +22,7 @@ type HostConfig struct {
 	Routes     []Route
 	Neighbours []Neighbour // static ARP entries
 	TCP        TCP
+	Latency    time.Duration // of the link, one way; the world's if 0
 	// Queue bounds the frames that wait in the card while the machine is paused; 256 if 0.
 	// Those behind are lost.
 	Queue int
@@ -41,6 +42,8 @@ func (c HostConfig) check() error {
 		return fault("address %s: give an IPv4 address with the prefix length of its segment", c.Address)
 	case c.MAC == packet.MAC{} || c.MAC[0]&1 != 0:
 		return fault("mac %s is not that of one station: give a unicast address", c.MAC)
+	case c.Latency < 0:
+		return fault("latency %s: give a time of 0 or more", c.Latency)
 	case c.Gateway.IsValid() && !c.onLink(c.Gateway):
 		return fault("gateway %s is not in %s", c.Gateway, c.Address.Masked())
 	}
@@ -85,6 +88,8 @@ type Host struct {
 	heads     headReader
 
 	life life
+	// Bound once.
+	heldMachine, heldApp func(*timer) bool
 }
 
 func newHost(w *World, c HostConfig) *Host {
@@ -112,7 +117,8 @@ func newHost(w *World, c HostConfig) *Host {
 	h.down = newWire(h, "down", h.Receive)
 	h.loop = newWire(h, "lo", func(frame []byte) { h.network(frame, true) })
 	h.loop.latency = 0
-	h.life.apps = timer{queue: &w.queue, fire: h.runApps, held: h.holdsApp}
+	h.heldMachine, h.heldApp = h.holdsMachine, h.holdsApp
+	h.life.apps = timer{queue: &w.queue, fire: h.runApps, held: h.heldApp}
 	for _, n := range c.Neighbours {
 		h.neighbours[n.Address] = &neighbour{host: h, ip: n.Address, mac: n.MAC, state: permanent}
 	}
@@ -145,12 +151,12 @@ func (h *Host) String() string {
 
 // timer makes a timer of the host's kernel, which stands still while the machine does.
 func (h *Host) timer(fire func()) *timer {
-	return &timer{queue: &h.world.queue, fire: fire, held: h.holdsMachine}
+	return &timer{queue: &h.world.queue, fire: fire, held: h.heldMachine}
 }
 
 // appTimer makes a timer of a process of the host.
 func (h *Host) appTimer(fire func()) *timer {
-	return &timer{queue: &h.world.queue, fire: fire, held: h.holdsApp}
+	return &timer{queue: &h.world.queue, fire: fire, held: h.heldApp}
 }
 
 // Transmit sends a frame as it is, even one with others' addresses in it. The frame must
@@ -255,7 +261,7 @@ func (h *Host) parseIP(frame []byte) (d datagram, ok bool) {
 	}, true
 }
 
-// sum is the sum of a transport segment and its pseudo-header; 0xffff folded is right.
+// intact reports whether the checksum over a transport segment and its pseudo-header is right.
 func (d *datagram) intact(proto uint8) bool {
 	sum := packet.PseudoSum(d.src.As4(), d.dst.As4(), proto, len(d.payload))
 	return packet.Fold(packet.Sum(d.payload, sum)) == 0
@@ -295,10 +301,7 @@ func (h *Host) send(dst netip.Addr, frame []byte) error {
 	return nil
 }
 
-// destination is where a frame with an IP packet goes.
-func destination(frame []byte) netip.Addr { return netip.AddrFrom4([4]byte(frame[30:34])) }
-
-// after is how much time has passed since t.
+// since is how much time has passed since t.
 func (h *Host) since(t time.Duration) time.Duration { return h.world.now - t }
 
 // mix scrambles 64 bits: the finalizer of splitmix64.

@@ -191,7 +191,7 @@ func (h *Host) endRequests() {
 	}
 	slices.SortFunc(requests, func(a, b *Request) int { return cmp.Compare(a.serial, b.serial) })
 	for _, r := range requests {
-		r.finish(ErrKilled)
+		r.fail(ErrKilled)
 	}
 	for _, id := range sortedKeys(h.pings) {
 		h.pings[id].finish(PingResult{Err: ErrKilled})

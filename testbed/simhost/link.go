@@ -51,7 +51,7 @@ func newWire(h *Host, direction string, deliver func([]byte)) *wire {
 	return &wire{
 		queue:   &h.world.queue,
 		host:    h,
-		latency: h.world.config.Latency,
+		latency: orTime(h.config.Latency, h.world.config.Latency),
 		random:  rand.New(rand.NewPCG(h.world.config.Seed, name.Sum64())),
 		deliver: deliver,
 	}

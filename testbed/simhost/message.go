@@ -150,6 +150,3 @@ func (b *body) eof() error {
 	}
 	return io.ErrUnexpectedEOF
 }
-
-// cutLine cuts a text behind its first line.
-func cutLine(s string) (line, rest string, found bool) { return strings.Cut(s, "\n") }

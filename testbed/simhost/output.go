@@ -151,18 +151,17 @@ func (c *Conn) transmit(flags packet.Flags, seq uint32, data []byte) {
 	} else if len(data) > 0 || flags&packet.SYN != 0 {
 		c.snd.pace.time(seq, c.host.world.now)
 	}
-	t := packet.TCP{
-		SrcPort: c.key.local, DstPort: c.key.port,
-		Seq: seq, Flags: flags, Window: c.window(), Payload: data,
+	o := outgoing{
+		dst: c.remote.Addr(), key: c.key, seq: seq, flags: flags, window: c.window(),
+		ttl: c.ttl, id: c.nextID(flags), data: data,
 	}
 	if flags&packet.ACK != 0 {
-		t.Ack = c.rcv.nxt
+		o.ack = c.rcv.nxt
 	}
 	if flags&packet.SYN != 0 {
-		t.Options = packet.MSS(ownMSS)
+		o.mss = ownMSS
 	}
-	t.IP.ID, t.IP.TTL = c.nextID(flags), c.ttl
-	c.host.sendTCP(c.remote.Addr(), t)
+	c.host.send(o.dst, o.frame(c.host))
 }
 
 // nextID is the identification of the connection's next packet; that of a SYN-ACK is 0, as

@@ -151,21 +151,13 @@ func (h *Host) refuse(s *segment) {
 	if s.has(packet.RST) {
 		return
 	}
-	t := packet.TCP{SrcPort: s.key.local, DstPort: s.key.port, Flags: packet.RST}
+	o := outgoing{dst: s.src, key: s.key, flags: packet.RST}
 	if s.has(packet.ACK) {
-		t.Seq = s.ack
+		o.seq = s.ack
 	} else {
-		t.Flags |= packet.ACK
-		t.Ack = s.end()
+		o.flags |= packet.ACK
+		o.ack = s.end()
 	}
 	h.counters.ResetsOut++
-	h.sendTCP(s.src, t)
-}
-
-// sendTCP sends a segment that lacks only the headers before it. Packets that belong to no
-// connection have identification 0, as in Linux.
-func (h *Host) sendTCP(dst netip.Addr, t packet.TCP) {
-	t.Eth = h.ether()
-	t.IP.Src, t.IP.Dst, t.IP.Dont = h.ip, dst, true
-	h.send(dst, t.Bytes())
+	h.send(o.dst, o.frame(h))
 }

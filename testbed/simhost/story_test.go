@@ -2,6 +2,7 @@ package simhost_test
 
 import (
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -15,8 +16,9 @@ import (
 	"hpnn/testbed/simhost"
 )
 
-// TestStories runs testdata/*.txt: commands, and what came of them. -rewrite writes the
-// answers anew. The commands:
+var update = flag.Bool("update", false, "write the answers in the stories anew, as -rewrite does")
+
+// TestStories runs testdata/*.txt: commands, and what came of them. The commands:
 //
 //	world [seed=N] [latency=D]
 //	host NAME ADDRESS/BITS [port=N] [gateway=A] [route=PREFIX/VIA] [neighbour=A] [time-wait=D] [queue=N] [backlog=N]
@@ -35,6 +37,9 @@ import (
 // Sequence numbers are shown and given relative to the first of the connection. In what is
 // sent underscores are blanks and bars end lines.
 func TestStories(t *testing.T) {
+	if *update {
+		require.NoError(t, flag.Set("rewrite", "true"))
+	}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s := newStory(t, simhost.Config{})
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
