@@ -137,11 +137,13 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 }
 
 // release continues a fragment that waited for the rest of its datagram, behind the stepCT that
-// is the first of steps. Buffers up to at are taken.
+// is the first of steps. Those steps were made for the frame that completed the datagram: they
+// write what they change of that one, whatever the fragment holds. Buffers up to at are taken.
 func (s *Switch) release(r *conntrack.Packet, at int, p *pass, steps []step, level int) {
 	f := &frame{meta: r.Meta, key: p.keys[steps[0].key], at: at}
 	f.key.SetInPort(uint16(r.Tag))
-	layout, _ := flow.Refresh(r.Frame, &f.key)
+	own := f.key
+	layout, _ := flow.Refresh(r.Frame, &own)
 	f.Packet.Load(r.Frame, layout)
 	s.fork(f, p, steps, level)
 	s.execute(f, p, steps[1:], level)

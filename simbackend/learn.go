@@ -8,16 +8,24 @@ import (
 	"hpnn/simbackend/flow"
 )
 
-// learnCode is a learn() action worked out: the mask of the flows it makes, the constant part
-// of their value, and what is copied from the learning frame.
+// learnCode is a learn() action worked out: the mask of the flows it makes, and where their values
+// come from, one after the other.
 type learnCode struct {
-	action      openflow.Learn
-	value, mask flow.Key
-	copies      []copied
+	action openflow.Learn
+	mask   flow.Key
+	parts  []part
+	// untagged is the mask of the flow that an untagged frame makes, if that is another: one whose
+	// vlan_tci comes from the frame.
+	untagged flow.Key
+	tag      bool
 }
 
-// copied is a part of the learned flow's match that comes from the learning frame.
-type copied struct{ dst, src flow.Ref }
+// part is a part of the learned flow's match: a constant, or what the learning frame has in src.
+type part struct {
+	dst, src flow.Ref
+	constant bool
+	value    openflow.Value
+}
 
 func compileLearn(a openflow.Learn) (op, error) {
 	if a.DeleteLearned || a.FinIdleTimeout != 0 || a.FinHardTimeout != 0 {
@@ -27,17 +35,21 @@ func compileLearn(a openflow.Learn) (op, error) {
 		return op{}, fmt.Errorf("%v: a condition on %v, which the real switch leaves out: %w by the simulator", a, f, datapath.ErrNotSupported)
 	}
 	c := learnCode{action: a}
-	var match openflow.Match
+	var tagged, untagged openflow.Match
 	for _, s := range a.Specs {
 		switch s := s.(type) {
 		case openflow.LearnMatchValue:
-			match = matchSub(match, s.Dst, s.Value)
+			tagged, untagged = matchSub(tagged, s.Dst, s.Value), matchSub(untagged, s.Dst, s.Value)
+			c.parts = append(c.parts, part{dst: flow.NewRef(s.Dst), constant: true, value: s.Value})
 		case openflow.LearnMatchField:
-			match = matchSub(match, s.Dst, openflow.Value{})
-			c.copies = append(c.copies, copied{flow.NewRef(s.Dst), flow.NewRef(s.Src)})
+			ones := openflow.Ones(int(s.Dst.Width))
+			tagged, untagged = matchSub(tagged, s.Dst, ones), matchSub(untagged, s.Dst, openflow.Value{})
+			c.parts = append(c.parts, part{dst: flow.NewRef(s.Dst), src: flow.NewRef(s.Src)})
 		}
 	}
-	c.value, c.mask = flow.Compile(match)
+	_, c.mask = flow.Compile(tagged)
+	_, c.untagged = flow.Compile(untagged)
+	c.tag = c.mask != c.untagged
 	return op{code: opLearn, dst: flow.NewRef(a.ResultDst), header: isHeader(a.ResultDst.Field), more: &operand{learn: c}}, nil
 }
 
@@ -77,17 +89,24 @@ func matchSub(m openflow.Match, dst openflow.Subfield, v openflow.Value) openflo
 	return m.WithMask(dst.Field, v.Shl(int(dst.Offset)), dst.Mask())
 }
 
-// key is the value of the flow that a frame with fields k makes.
-func (c *learnCode) key(k *flow.Key) flow.Key {
-	value := c.value
-	for i := range c.copies {
-		s := &c.copies[i]
-		s.dst.Set(&value, s.src.Get(k))
+// key is the value of the flow that a frame with fields k makes, and its mask.
+func (c *learnCode) key(k *flow.Key) (value flow.Key, mask *flow.Key) {
+	for i := range c.parts {
+		switch s := &c.parts[i]; {
+		case s.constant:
+			s.dst.Set(&value, s.value)
+		default:
+			s.dst.Set(&value, s.src.Get(k))
+		}
+	}
+	mask = &c.mask
+	if c.tag && value.Get(openflow.VLANTCI).IsZero() {
+		mask = &c.untagged
 	}
 	for i := range value {
-		value[i] &= c.mask[i]
+		value[i] &= mask[i]
 	}
-	return value
+	return value, mask
 }
 
 // flow is the flow that a frame with fields k makes.
@@ -179,9 +198,9 @@ type lesson struct {
 // learn executes a learn() action for a frame with fields k. It reports whether the limit
 // allowed it. The limit is asked before a flow is added and before one is changed.
 func (p *pass) learn(c *learnCode) bool {
-	value := c.key(&p.key)
-	waiting := p.lesson(c, &value)
-	r := p.sw.tables[c.action.Table].exact(&value, &c.mask, c.action.Priority)
+	value, mask := c.key(&p.key)
+	waiting := p.lesson(c, &value, mask)
+	r := p.sw.tables[c.action.Table].exact(&value, mask, c.action.Priority)
 	switch {
 	case p.preview && r != nil:
 		return true
@@ -196,16 +215,16 @@ func (p *pass) learn(c *learnCode) bool {
 	case waiting != nil:
 		waiting.flow = modifiedFlow(waiting.flow, c.flow(&p.key))
 	default:
-		p.learned = append(p.learned, lesson{c.flow(&p.key), value, c.mask, r})
+		p.learned = append(p.learned, lesson{c.flow(&p.key), value, *mask, r})
 	}
 	return true
 }
 
-// lesson is what the pass has learned of a flow with c's match and priority, or nil.
-func (p *pass) lesson(c *learnCode, value *flow.Key) *lesson {
+// lesson is what the pass has learned of a flow with c's priority and this match, or nil.
+func (p *pass) lesson(c *learnCode, value, mask *flow.Key) *lesson {
 	for i := range p.learned {
 		l := &p.learned[i]
-		if l.flow.Table == c.action.Table && l.flow.Priority == c.action.Priority && l.value == *value && l.mask == c.mask {
+		if l.flow.Table == c.action.Table && l.flow.Priority == c.action.Priority && l.value == *value && l.mask == *mask {
 			return l
 		}
 	}

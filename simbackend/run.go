@@ -111,9 +111,10 @@ func (p *pass) setField(o *op) {
 	}
 }
 
-// store writes v to dst, and to nothing if the frame lacks dst or the field from that v is of.
+// store writes v to dst, and to nothing if the frame lacks dst or the field from that v is of. A
+// VLAN id can be read from an untagged frame, too, and is 0.
 func (p *pass) store(dst *flow.Ref, v openflow.Value, from openflow.Field) {
-	if flow.Present(&p.key, dst.Field()) && flow.Present(&p.key, from) {
+	if flow.Present(&p.key, dst.Field()) && (from == openflow.VLANVID || flow.Present(&p.key, from)) {
 		dst.Set(&p.key, v)
 	}
 	if p.trace != nil {

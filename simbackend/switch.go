@@ -139,6 +139,14 @@ func (s *Switch) packetOut(in datapath.Injection, c *code) {
 	s.emit = nil
 }
 
+// Aborts counts the frames so far at which ovs-vswitchd 3.1.0 would have ended. See
+// conntrack.Table.Aborts.
+func (s *Switch) Aborts() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ct.Aborts()
+}
+
 // OnOutput sets who gets the frames that leave because of a PacketOut. A frame is valid during
 // the call only.
 func (s *Switch) OnOutput(sink func(datapath.Output)) {
