@@ -23,18 +23,19 @@ func (a *app) explainer(n replay.Node, asJSON bool) func(replay.Step) {
 			fmt.Fprintf(a.stdout, "%s\n", line)
 			return
 		}
-		fmt.Fprintf(a.stdout, "%6d  +%s  %s  %s\n", s.Number, seconds(s.Place.Time.Sub(start)),
-			a.paint.in(bold, fmt.Sprintf("%s#%d", s.Place.Port, s.Place.Frame)), packet.Summary(s.Frame.Data))
-		fmt.Fprintf(a.stdout, "        %s: %s\n", way(s), a.paint.in(fateColour(s.Fate), verdict(n, s)))
-		a.outputs(n, s, "        ")
+		fmt.Fprintf(a.stdout, "%6d  %s  %s  %s\n        %s: %s\n%s", s.Number, seconds(s.Place.Time.Sub(start)),
+			a.paint.in(bold, fmt.Sprintf("%s#%d", s.Place.Port, s.Place.Frame)), packet.Summary(s.Frame.Data),
+			way(s), a.paint.in(fateColour(s.Fate), verdict(n, s)), a.outputs(n, s, "        "))
 	}
 }
 
-// outputs prints the frames that left.
-func (a *app) outputs(n replay.Node, s replay.Step, indent string) {
+// outputs lists the frames that left, a line each.
+func (a *app) outputs(n replay.Node, s replay.Step, indent string) string {
+	var b strings.Builder
 	for _, o := range s.Trace.Outputs {
-		fmt.Fprintf(a.stdout, "%s> %s  %s\n", indent, a.paint.in(bold, n.PortName(o.Port)), packet.Summary(o.Frame))
+		fmt.Fprintf(&b, "%s> %s  %s\n", indent, a.paint.in(bold, n.PortName(o.Port)), packet.Summary(o.Frame))
 	}
+	return b.String()
 }
 
 func fateColour(f replay.Fate) colour {

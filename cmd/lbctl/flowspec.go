@@ -20,7 +20,7 @@ type spec struct {
 
 // buildFrame makes a well-formed frame of a flow such as "in_port=pub0,tcp,nw_dst=10.0.0.1,tp_dst=80".
 // What the flow leaves open is filled in; what a frame cannot carry is an error that names it.
-func buildFrame(n place, text string) (replay.Frame, error) {
+func buildFrame(n site, text string) (replay.Frame, error) {
 	m, err := openflow.ParseMatch(text, openflow.WithPorts(numbers(n.Ports)))
 	if err != nil {
 		return replay.Frame{}, fmt.Errorf("read flow: %w", err)
@@ -43,7 +43,7 @@ func buildFrame(n place, text string) (replay.Frame, error) {
 	return frame, errors.Join(s.checkRest(), s.checkMasks())
 }
 
-func known(n place, port openflow.PortNo) error {
+func known(n site, port openflow.PortNo) error {
 	_, err := n.Port(n.PortName(port))
 	return err
 }

@@ -16,10 +16,10 @@ import (
 )
 
 // stand is the node of examples/hpnn.yaml.
-func stand(t *testing.T) place {
+func stand(t *testing.T) site {
 	topology, err := model.Load("../../examples/hpnn.yaml")
 	require.NoError(t, err)
-	return place{replay.FromTopology(topology, pipeline.State{}), &topology}
+	return site{replay.FromTopology(topology, pipeline.State{}), &topology}
 }
 
 // A frame that was built of a flow has the fields that the flow demands, as the switch reads them.

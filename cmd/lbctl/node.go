@@ -72,28 +72,28 @@ func members(t model.Topology, names []string) (map[pipeline.MemberName]bool, er
 	return set, nil
 }
 
-// place is a node and, if it was rendered from one, its topology.
-type place struct {
+// site is a node and, if it was rendered from one, its topology.
+type site struct {
 	replay.Node
 	topology *model.Topology
 }
 
 // node makes the node that the flags speak of.
-func (o *origin) node(c *cobra.Command) (place, error) {
+func (o *origin) node(c *cobra.Command) (site, error) {
 	switch {
 	case (o.topology == "") == (o.flows == ""):
-		return place{}, usage(c, "one of --topology and --flows is needed")
+		return site{}, usage(c, "one of --topology and --flows is needed")
 	case o.flows != "":
 		n, err := o.fromFlows(c)
-		return place{Node: n}, err
+		return site{Node: n}, err
 	case o.ports != "":
-		return place{}, usage(c, "--ports goes with --flows: a topology names its ports itself")
+		return site{}, usage(c, "--ports goes with --flows: a topology names its ports itself")
 	}
 	t, s, err := o.load(c)
 	if err != nil {
-		return place{}, err
+		return site{}, err
 	}
-	return place{replay.FromTopology(t, s), &t}, nil
+	return site{replay.FromTopology(t, s), &t}, nil
 }
 
 func (o *origin) fromFlows(c *cobra.Command) (replay.Node, error) {

@@ -20,7 +20,7 @@ var (
 
 // station is whoever sends a frame into a port. Without a topology everything about it is made up.
 type station struct {
-	place
+	site
 	port openflow.PortNo
 }
 

@@ -35,7 +35,7 @@ func (a *app) fates(r replay.Report) {
 	each("flooded", f.Flooded, "left by several ports")
 	each("answered ARP", f.AnsweredARP, "by the node, for its own addresses")
 	each("answered ping", f.AnsweredPing, "likewise")
-	each("held", f.Held, "fragments that wait for the rest of their datagram")
+	each("held", f.Held, "fragments that waited for the rest of their datagram")
 	each("to the controller", f.Punted, "nothing left; without a controller, dropped")
 	each("dropped", f.Dropped, "see below")
 	g.write(a.stdout, a.paint)
@@ -120,7 +120,7 @@ func (a *app) dropList(n replay.Node, r replay.Report) {
 		if d.Reason == replay.Runt {
 			table = "no table"
 		}
-		fmt.Fprintf(a.stdout, "  %6d  %-26s first: %s frame %d at +%s\n", d.Frames, table,
+		fmt.Fprintf(a.stdout, "  %6d  %-26s first: %s frame %d at %s\n", d.Frames, table,
 			d.Example.Port, d.Example.Frame, seconds(d.Example.Time.Sub(r.Start)))
 		for _, line := range wrap(cause(d), a.width()-10) {
 			fmt.Fprintln(a.stdout, "          "+a.paint.in(dim, line))
@@ -144,8 +144,8 @@ func cause(d replay.Drop) string {
 	return d.Rule
 }
 
-// seconds is a duration in seconds, to the microsecond.
-func seconds(d time.Duration) string { return fmt.Sprintf("%.6f s", d.Seconds()) }
+// seconds is a duration in seconds, to the microsecond and with its sign.
+func seconds(d time.Duration) string { return fmt.Sprintf("%+.6f s", d.Seconds()) }
 
 func (a *app) connectionGrid(r replay.Report) {
 	g := newGrid("  CONNECTIONS AT THE END", "PROTOCOL", "STATE", ">NUMBER")

@@ -71,7 +71,7 @@ The frame is given in one of three ways:
 }
 
 // traced runs the frame that the command line describes.
-func traced(c *cobra.Command, n place, f traceFlags, args []string) (replay.Step, error) {
+func traced(c *cobra.Command, n site, f traceFlags, args []string) (replay.Step, error) {
 	given := 0
 	for _, is := range []bool{len(args) == 1, f.hex != "", f.pcap != ""} {
 		if is {
@@ -106,7 +106,7 @@ func traced(c *cobra.Command, n place, f traceFlags, args []string) (replay.Step
 func discard(int64, datapath.Output) {}
 
 // spelledFrame is the frame that the command line spells out.
-func spelledFrame(c *cobra.Command, n place, f traceFlags, args []string) (frame replay.Frame, err error) {
+func spelledFrame(c *cobra.Command, n site, f traceFlags, args []string) (frame replay.Frame, err error) {
 	if len(args) == 1 {
 		return buildFrame(n, args[0])
 	}
@@ -124,7 +124,7 @@ func spelledFrame(c *cobra.Command, n place, f traceFlags, args []string) (frame
 }
 
 // tracedCapture runs a frame of a capture, and those before it unless they are to be left out.
-func tracedCapture(s *replay.Session, n place, f traceFlags) (replay.Step, error) {
+func tracedCapture(s *replay.Session, n site, f traceFlags) (replay.Step, error) {
 	frame := replay.Frame{Path: f.pcap}
 	name := f.inPort
 	if name == "" {
@@ -166,8 +166,7 @@ func (a *app) showTrace(n replay.Node, s replay.Step, asJSON bool) error {
 	if asJSON {
 		return a.json(newExplanation(n, s))
 	}
-	fmt.Fprintf(a.stdout, "%s  %s\n\n%v\n", a.paint.in(bold, s.Place.Port), packet.Summary(s.Frame.Data), s.Trace)
-	a.outputs(n, s, "")
-	fmt.Fprintln(a.stdout, a.paint.in(fateColour(s.Fate), verdict(n, s)))
+	fmt.Fprintf(a.stdout, "%s  %s\n\n%v\n%s%s\n", a.paint.in(bold, s.Place.Port), packet.Summary(s.Frame.Data), s.Trace,
+		a.outputs(n, s, ""), a.paint.in(fateColour(s.Fate), verdict(n, s)))
 	return nil
 }

@@ -94,9 +94,9 @@ func (a *account) end(v *simbackend.Verdict, at Frame) (Fate, Reason) {
 	fate, why := a.current.fate(v), Reason("")
 	a.Fates.add(fate)
 	if fate == Dropped || fate == Punted {
-		why = reason(v, len(a.current.Frame))
+		why = reason(v, len(at.Data))
 		a.drops.add(v, why, at, a.node)
-		if why != Runt && a.node.owns([6]byte(a.current.Frame[6:12])) {
+		if why != Runt && a.node.sent(at.Port, packet.MAC(at.Data[6:12])) {
 			a.Own++
 		}
 	}

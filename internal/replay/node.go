@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"hpnn/datapath/openflow"
 	"hpnn/internal/packet"
@@ -23,8 +22,9 @@ type Node struct {
 	Members   []Member
 	Listeners map[netip.AddrPort]string
 
-	// MACs are the node's own.
-	MACs []packet.MAC
+	// MACs are the node's own, and for each the port by which the node's kernel sends with it, 0
+	// if it does not.
+	MACs map[packet.MAC]openflow.PortNo
 
 	// Tables and Zones explain the numbers of a rendered program; empty if it was not rendered.
 	Tables []pipeline.Table
@@ -51,6 +51,7 @@ func FromTopology(t model.Topology, s pipeline.State) Node {
 	n := Node{
 		Program:   pipeline.Render(t, pipeline.Layout(t, s)),
 		Listeners: map[netip.AddrPort]string{},
+		MACs:      map[packet.MAC]openflow.PortNo{},
 		Tables:    pipeline.Tables(),
 		Zones:     pipeline.Zones(),
 	}
@@ -61,9 +62,9 @@ func FromTopology(t model.Topology, s pipeline.State) Node {
 		n.Listeners[netip.AddrPortFrom(l.VIP, l.Port)] = l.Pool
 	}
 	for _, s := range t.Segments {
-		n.MACs = append(n.MACs, packet.MAC(s.Gateway.MAC))
+		n.MACs[packet.MAC(s.Gateway.MAC)] = 0
 		if s.Probe != nil {
-			n.MACs = append(n.MACs, packet.MAC(s.Probe.MAC))
+			n.MACs[packet.MAC(s.Probe.MAC)] = openflow.PortNo(s.Probe.Port.Number)
 		}
 	}
 	for _, p := range t.Pools {
@@ -104,7 +105,11 @@ func (n Node) Switch(ctx context.Context) (*simbackend.Switch, error) {
 	return sw, nil
 }
 
-func (n Node) owns(mac packet.MAC) bool { return slices.Contains(n.MACs, mac) }
+// sent reports whether the node itself sent a frame that comes in by a port.
+func (n Node) sent(port openflow.PortNo, source packet.MAC) bool {
+	own, ours := n.MACs[source]
+	return ours && own != port
+}
 
 // Table returns the declaration of a table; false if the rules were not rendered from a topology.
 func (n Node) Table(id openflow.TableID) (pipeline.Table, bool) {

@@ -102,6 +102,20 @@ func TestNodesOwnFramesAreNoInput(t *testing.T) {
 	require.Equal(t, "ingress", r.Drops[0].Name)
 }
 
+func TestKernelsFramesAreInputWhereItSendsThem(t *testing.T) {
+	n := stand(t)
+	probe := packet.MustMAC("02:42:0a:14:00:fd")
+	noise := packet.Ether{Src: probe, Dst: packet.MustMAC("02:42:0a:14:00:01")}.Frame(0x1234, nil) // dropped either way
+	own, err := n.Port("hcif-p2")
+	require.NoError(t, err)
+	other, err := n.Port("be1")
+	require.NoError(t, err)
+	require.Zero(t, run(t, n, input(t, own, at{frame: noise})).Own)
+	r := run(t, n, input(t, other, at{frame: noise}))
+	require.Equal(t, uint64(1), r.Own)
+	require.Equal(t, uint64(1), r.Fates.Dropped)
+}
+
 // public lists the captures of odd, malformed and hostile frames.
 func public(t *testing.T) []string {
 	dir := os.Getenv("HPNN_CAPTURES")
