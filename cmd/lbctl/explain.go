@@ -23,7 +23,7 @@ func (a *app) explainer(n replay.Node, asJSON bool) func(replay.Step) {
 			fmt.Fprintf(a.stdout, "%s\n", line)
 			return
 		}
-		fmt.Fprintf(a.stdout, "%6d  %s  %s  %s\n        %s: %s\n%s", s.Number, seconds(s.Place.Time.Sub(start)),
+		fmt.Fprintf(a.stdout, "%6d  %s  %s  %s\n        %s: %s\n%s", s.Number, offset(s.Place.Time.Sub(start)),
 			a.paint.in(bold, fmt.Sprintf("%s#%d", s.Place.Port, s.Place.Frame)), packet.Summary(s.Frame.Data),
 			way(s), a.paint.in(fateColour(s.Fate), verdict(n, s)), a.outputs(n, s, "        "))
 	}

@@ -121,7 +121,7 @@ func (a *app) dropList(n replay.Node, r replay.Report) {
 			table = "no table"
 		}
 		fmt.Fprintf(a.stdout, "  %6d  %-26s first: %s frame %d at %s\n", d.Frames, table,
-			d.Example.Port, d.Example.Frame, seconds(d.Example.Time.Sub(r.Start)))
+			d.Example.Port, d.Example.Frame, offset(d.Example.Time.Sub(r.Start)))
 		for _, line := range wrap(cause(d), a.width()-10) {
 			fmt.Fprintln(a.stdout, "          "+a.paint.in(dim, line))
 		}
@@ -144,8 +144,8 @@ func cause(d replay.Drop) string {
 	return d.Rule
 }
 
-// seconds is a duration in seconds, to the microsecond and with its sign.
-func seconds(d time.Duration) string { return fmt.Sprintf("%+.6f s", d.Seconds()) }
+// offset is a duration in seconds, to the microsecond and with its sign.
+func offset(d time.Duration) string { return fmt.Sprintf("%+.6f s", d.Seconds()) }
 
 func (a *app) connectionGrid(r replay.Report) {
 	g := newGrid("  CONNECTIONS AT THE END", "PROTOCOL", "STATE", ">NUMBER")
