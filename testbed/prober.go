@@ -38,7 +38,9 @@ func (p *prober) update(checks []health.Check) {
 		w := old[c.ID]
 		if w == nil {
 			w = &watched{tracker: health.NewTracker(health.RuleOf(c.Monitor), c.Seed, p.world.Wall())}
-			if c.Monitor.Type != model.MonitorNone {
+			if c.Monitor.Type == model.MonitorNone {
+				w.tracker = health.Unprobed(p.world.Wall())
+			} else {
 				p.schedule.Plan(c.ID, p.world.Wall().Add(health.Spread(uint64(i), c.Monitor.Interval)))
 			}
 		} else {

@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"hpnn/datapath"
@@ -23,8 +24,14 @@ type SimConfig struct {
 	Wrap func(datapath.Bridge) datapath.Bridge
 	// Log is told what the node's log would say; may be nil.
 	Log func(at time.Time, line string)
-	// Taps see every frame that passes the switch.
+	// Taps see every frame that passes the switch, and those that the node itself sends through it,
+	// with an empty Injection.
 	Taps []Tap
+	// Committed is told the node's view after each step that changed something; may be nil.
+	Committed func(control.View)
+	// Alone reports whether nobody but the node changes the switch, unless Touch is called: comparisons
+	// that can find nothing are then left out, which makes long times cheap. nil: somebody may.
+	Alone func() bool
 	// Frames is told what each host sends and receives; may be nil.
 	Frames func(simhost.Entry)
 }
@@ -41,6 +48,7 @@ type Sim struct {
 	prober   *prober
 	admin    map[pipeline.MemberName]model.AdminState // kept over restarts of the node
 	running  bool
+	touched  bool              // the switch may not be as the node left it
 	Outcomes []control.Outcome // what the control loop did, until somebody takes it
 }
 
@@ -54,7 +62,12 @@ func NewSim(t model.Topology, c SimConfig) (*Sim, error) {
 		c.Log = func(time.Time, string) {}
 	}
 	world := simhost.New(simhost.Config{Seed: c.Seed, Switch: &wire{sw, c.Taps}, Log: c.Frames})
-	sw.OnOutput(func(o datapath.Output) { world.Output(uint32(o.Port), o.Frame) })
+	sw.OnOutput(func(o datapath.Output) {
+		world.Output(uint32(o.Port), o.Frame)
+		for _, tap := range c.Taps {
+			tap(datapath.Injection{}, []datapath.Output{{Port: o.Port, Frame: slices.Clone(o.Frame)}}, simbackend.Verdict{})
+		}
+	})
 	stand, err := NewStand(t, world)
 	if err != nil {
 		return nil, err
@@ -72,6 +85,7 @@ func (s *Sim) StartNode() error {
 		return fmt.Errorf("start node: it is running")
 	}
 	now := s.World.Wall()
+	s.forget()
 	s.Core = control.New(s.bridge, s.Topology, s.config.Settings, now)
 	for name, a := range s.admin {
 		if err := s.Core.SetAdmin(name, a, now); err != nil {
@@ -87,8 +101,15 @@ func (s *Sim) StartNode() error {
 	checks := health.Checks(t)
 	seed(checks, t, owners)
 	s.prober.update(checks)
-	s.running = true
+	s.running, s.touched = true, true
 	return nil
+}
+
+// forget drops what the switch had to say while nobody listened.
+func (s *Sim) forget() {
+	for len(s.Switch.Events()) > 0 {
+		<-s.Switch.Events()
+	}
 }
 
 // seed tells the checks of a restarted node which members owned slots.
@@ -110,8 +131,42 @@ func seed(checks []health.Check, t model.Topology, owners []pipeline.MemberName)
 	}
 }
 
-// StopNode ends the node as kill -9 does: the switch goes on by itself.
-func (s *Sim) StopNode() { s.running = false }
+// StopNode ends the node as kill -9 does: the switch goes on by itself. Results of probes under way
+// do not matter any more.
+func (s *Sim) StopNode() {
+	s.running = false
+	s.prober.report = func(health.Check, health.Transition) {}
+}
+
+// Running reports whether the node runs.
+func (s *Sim) Running() bool { return s.running }
+
+// Touch says that the switch may not be as the node left it.
+func (s *Sim) Touch() { s.touched = true }
+
+// Reapply makes the node compare the switch with what it should hold at once.
+func (s *Sim) Reapply() {
+	s.touched = true
+	s.Core.Reapply(s.World.Wall())
+}
+
+// RestartSwitch makes the switch lose its flows and connections, as a restart of ovs-vswitchd does,
+// and tells the node that it is there again.
+func (s *Sim) RestartSwitch() error {
+	s.touched = true
+	ctx := context.Background()
+	if err := s.Switch.Commit(ctx, openflow.Bundle{{Command: openflow.Delete, Flow: openflow.Flow{Table: openflow.CurrentTable}}}); err != nil {
+		return fmt.Errorf("restart switch: %w", err)
+	}
+	if err := s.Switch.Flush(ctx, datapath.ConnFilter{}); err != nil {
+		return fmt.Errorf("restart switch: %w", err)
+	}
+	if s.running {
+		s.Core.Event(datapath.Event{Kind: datapath.Disconnected}, s.World.Wall())
+		s.Core.Event(datapath.Event{Kind: datapath.Connected}, s.World.Wall())
+	}
+	return nil
+}
 
 // log tells the node's log.
 func (s *Sim) log(format string, args ...any) {
@@ -203,7 +258,11 @@ func (s *Sim) turn(at time.Duration) {
 	if t, any := s.prober.wake(); any && t <= s.World.Now() {
 		s.prober.launch()
 	}
-	if now := s.World.Wall(); !s.Core.Due().After(now) {
+	now := s.World.Wall()
+	if !s.touched && s.config.Alone != nil && s.config.Alone() {
+		s.Core.Untouched(now)
+	}
+	if !s.Core.Due().After(now) {
 		s.step(now)
 	}
 }
@@ -231,8 +290,12 @@ func (s *Sim) step(now time.Time) {
 	if out.Repaired() {
 		s.log("repaired %d flows", len(out.Bundle))
 	}
+	s.touched = s.touched && out.Err != nil
 	if out.Err != nil || len(out.Bundle) > 0 || len(out.Pools) > 0 {
 		s.Outcomes = append(s.Outcomes, out)
+	}
+	if s.config.Committed != nil && (out.Changed || len(out.Bundle) > 0 || out.Flushed > 0) {
+		s.config.Committed(s.Core.View())
 	}
 }
 

@@ -1,0 +1,184 @@
+package scenarios
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"hpnn/internal/packet"
+	"hpnn/internal/pipeline"
+	"hpnn/testbed"
+)
+
+var rawFrames = []testbed.Feature{testbed.RawFrames, testbed.Taps}
+
+var sendCommand = command{
+	name:  "send",
+	usage: "send HOST FRAME",
+	about: `Sends a frame from HOST, true or forged, and prints what leaves the switch because of it, and to whom; or why it was
+dropped. ` + frameHelp,
+	example: `send client arp who-has 192.168.5.21
+send cli2 tcp 10.20.0.100:80
+send cli2 icmp 10.20.0.2 from=10.20.0.1
+send cli2 udp 10.30.0.10:53 vlan=7`,
+	needs: rawFrames,
+	run: func(t *story, a *args) error {
+		host := a.word("HOST")
+		s, err := t.parseFrame(host, a)
+		if err != nil {
+			return err
+		}
+		t.flush(host, [][]byte{s.frame(0)}, func(p passed) {
+			for _, o := range p.out {
+				t.print("to %s: %s", t.at(uint32(o.Port)), brief(o.Frame))
+			}
+			if len(p.out) == 0 {
+				t.print("%s", dropReason(p))
+			}
+		})
+		return nil
+	},
+}
+
+// dropReason is why nothing left because of a frame.
+func dropReason(p passed) string {
+	v := p.verdict
+	switch {
+	case v.Err != nil:
+		return fmt.Sprintf("dropped: %v", v.Err)
+	case v.PacketIns > 0:
+		return "to the node"
+	case !v.Matched:
+		return "dropped: the switch has no flow for it"
+	}
+	if reason, ok := pipeline.Why(v.Table, v.Flow.Priority); ok && len(v.Flow.Actions) == 0 {
+		return fmt.Sprintf("dropped by %s: %s", tableName(v.Table), reason)
+	}
+	return fmt.Sprintf("nothing left; the last flow was in %s", tableName(v.Table))
+}
+
+// flush sends frames and tells what became of each.
+func (t *story) flush(host string, frames [][]byte, became func(passed)) {
+	left := len(frames)
+	next := 0
+	t.sending = func(p passed) {
+		if next < len(frames) && bytes.HasPrefix(p.in.Frame, frames[next]) {
+			next, left = next+1, left-1
+			became(p)
+		}
+	}
+	for _, f := range frames {
+		t.trouble = t.bed.Hosts().Send(host, f)
+	}
+	t.until(func() bool { return left == 0 }, time.Second)
+	t.sending = nil
+}
+
+var spoofCommand = command{
+	name:  "spoof",
+	usage: "spoof HOST N FRAME",
+	about: `Sends N frames like FRAME from HOST, 100 a millisecond, each with another source MAC and another source address: those of
+from=PREFIX one after another, or of the segment of HOST. Prints what became of them, counted. FRAME is as in send.`,
+	example: `spoof client 1000 udp 10.20.0.2:53
+spoof client 1000 udp 10.20.0.2:53 from=100.64.0.0/10
+fdb total`,
+	needs: rawFrames,
+	run:   runSpoof,
+}
+
+func runSpoof(t *story, a *args) error {
+	host, word := a.word("HOST"), a.word("N")
+	n := a.parseInt("N", word, 1, 10_000_000)
+	s, err := t.parseFrame(host, a)
+	if err != nil {
+		return err
+	}
+	if !s.vary.IsValid() {
+		segment, _ := t.topology.SegmentOf(s.ip.Src)
+		s.vary = segment.Prefix
+	}
+	counts := map[string]int{}
+	const batch = 100
+	for sent := 0; sent < n; sent += batch {
+		var frames [][]byte
+		for i := sent; i < min(n, sent+batch); i++ {
+			frames = append(frames, s.frame(i))
+		}
+		t.flush(host, frames, func(p passed) {
+			for _, o := range p.out {
+				counts["to "+t.at(uint32(o.Port))]++
+			}
+			if len(p.out) == 0 {
+				counts[dropReason(p)]++
+			}
+		})
+		t.advance(time.Millisecond)
+	}
+	for _, line := range counted(counts) {
+		t.print("%s", line)
+	}
+	return nil
+}
+
+var captureCommand = command{
+	name:  "capture",
+	usage: "capture HOST [macs] [TEXT...]",
+	about: `Prints the frames that HOST has sent (>) and received (<) since capture was last asked for, or since the beginning, and
+whose line has each TEXT. With macs, prints the Ethernet addresses too.`,
+	example: `ping client 192.168.5.21
+capture client`,
+	needs: []testbed.Feature{testbed.RawFrames},
+	run: func(t *story, a *args) error {
+		host, macs, texts := a.word("HOST"), a.has("macs"), a.rest()
+		if err := a.done(); err != nil {
+			return err
+		}
+		if _, err := t.machine(host); err != nil {
+			return err
+		}
+		var lines []string
+		for _, h := range t.heard[host] {
+			line := brief(h.Frame)
+			if macs {
+				line = fmt.Sprintf("%v > %v %s", packet.MAC(h.Frame[6:12]), packet.MAC(h.Frame[0:6]), line)
+			}
+			arrow := "< "
+			if h.Sent {
+				arrow = "> "
+			}
+			if line = arrow + line; containsAll(line, texts) {
+				lines = append(lines, line)
+			}
+		}
+		delete(t.heard, host)
+		for _, line := range repeats(lines) {
+			t.print("%s", line)
+		}
+		return nil
+	},
+}
+
+// repeats puts lines that repeat each other into one.
+func repeats(lines []string) (short []string) {
+	for i := 0; i < len(lines); {
+		n := i + 1
+		for n < len(lines) && lines[n] == lines[i] {
+			n++
+		}
+		line := lines[i]
+		if n > i+1 {
+			line = fmt.Sprintf("%s (x%d)", line, n-i)
+		}
+		short, i = append(short, line), n
+	}
+	return short
+}
+
+// counted is a line for each count, the largest first.
+func counted(counts map[string]int) (lines []string) {
+	for _, k := range sortedByCount(counts) {
+		lines = append(lines, fmt.Sprintf("%s (%d)", strings.TrimSpace(k), counts[k]))
+	}
+	return lines
+}

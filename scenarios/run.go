@@ -1,0 +1,236 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"hpnn/testbed"
+)
+
+// Config says where stories happen. The zero value is a good one.
+type Config struct {
+	Bed      string // "sim" if empty
+	Topology string // the file that a story runs on which names none
+	Update   bool   // write what the commands print into the file, whatever it was
+}
+
+// Result is how a story went.
+type Result struct {
+	Path    string
+	Skipped string        // why it was not told, empty if it was
+	Steps   int           // that were done
+	Took    time.Duration // of the bed's time
+}
+
+// String is the result in one line.
+func (r Result) String() string {
+	if r.Skipped != "" {
+		return fmt.Sprintf("skipped %s: %s", r.Path, r.Skipped)
+	}
+	return fmt.Sprintf("ok      %s: %d steps in %v", r.Path, r.Steps, r.Took.Round(time.Millisecond))
+}
+
+// MismatchError says that a block did not print what the file has.
+type MismatchError struct {
+	Block     Block
+	Want, Got []string
+}
+
+// Error shows both, line by line: "-" what the file has, "+" what was printed.
+func (e *MismatchError) Error() string {
+	s := e.Block.Steps[len(e.Block.Steps)-1]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d: this was not printed (-), or something else (+):", s.Path, s.Line)
+	for _, line := range difference(e.Want, e.Got) {
+		b.WriteString("\n" + line)
+	}
+	return b.String()
+}
+
+// difference marks the lines that only one side has, by their longest common subsequence.
+func difference(want, got []string) (lines []string) {
+	common := make([][]int, len(want)+1) // of want[i:] and got[j:]
+	for i := range common {
+		common[i] = make([]int, len(got)+1)
+	}
+	for i := len(want) - 1; i >= 0; i-- {
+		for j := len(got) - 1; j >= 0; j-- {
+			if common[i][j] = max(common[i+1][j], common[i][j+1]); want[i] == got[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(want) || j < len(got); {
+		switch {
+		case i < len(want) && j < len(got) && want[i] == got[j]:
+			lines = append(lines, "  "+want[i])
+			i, j = i+1, j+1
+		case j == len(got) || i < len(want) && common[i+1][j] >= common[i][j+1]:
+			lines = append(lines, "- "+want[i])
+			i++
+		default:
+			lines = append(lines, "+ "+got[j])
+			j++
+		}
+	}
+	return lines
+}
+
+// Run tells the story of a file. The error names the file and the line: a *SyntaxError, a
+// *MismatchError, a *ViolationError, or what went wrong in a step.
+func Run(path string, c Config) (Result, error) {
+	script, err := Load(path)
+	if err != nil {
+		return Result{Path: path}, err
+	}
+	result, outputs, err := script.tell(c)
+	if c.Update && result.Skipped == "" {
+		if text := script.rewrite(outputs); text != strings.Join(script.lines, "\n")+"\n" {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				return result, fmt.Errorf("update story: %w", err)
+			}
+		}
+	}
+	return result, err
+}
+
+// skip says why a story is not told.
+type skip struct{ error }
+
+// tell tells the story and returns what each block printed.
+func (s *Script) tell(c Config) (r Result, outputs [][]string, err error) {
+	t := newStory(c, s.Path)
+	defer func() { err = errors.Join(err, t.close()) }()
+	r.Path = s.Path
+	steps, err := s.prepare()
+	if err != nil {
+		return r, nil, err
+	}
+	for i, b := range s.Blocks {
+		t.printed = nil
+		err := t.block(steps[i], &r)
+		var s skip
+		switch {
+		case errors.As(err, &s):
+			r.Skipped = s.Error()
+			return r, nil, nil
+		case err != nil:
+			return r, outputs, err
+		}
+		outputs = append(outputs, t.printed)
+		if !c.Update && !slices.Equal(t.printed, b.Want) {
+			return r, outputs, &MismatchError{b, b.Want, t.printed}
+		}
+	}
+	if t.bed != nil {
+		r.Took = t.bed.Now()
+	}
+	return r, outputs, nil
+}
+
+// call is a step whose command is known.
+type call struct {
+	Step
+	command command
+	words   []string
+}
+
+// prepare finds the command of every step, before any is done.
+func (s *Script) prepare() (blocks [][]call, err error) {
+	known := map[string]command{}
+	for _, c := range commands() {
+		known[c.name] = c
+	}
+	for _, b := range s.Blocks {
+		var calls []call
+		for _, step := range b.Steps {
+			words, err := split(step.Text)
+			if err != nil {
+				return nil, &SyntaxError{step.Path, step.Line, err.Error()}
+			}
+			c, ok := known[words[0]]
+			if !ok {
+				return nil, &SyntaxError{step.Path, step.Line, fmt.Sprintf("%q is no command: use %s", words[0], names(known))}
+			}
+			if step.Input != "" && !c.input {
+				return nil, &SyntaxError{step.Path, step.Line, fmt.Sprintf("%s takes no indented lines", c.name)}
+			}
+			calls = append(calls, call{step, c, words[1:]})
+		}
+		blocks = append(blocks, calls)
+	}
+	return blocks, nil
+}
+
+func names(known map[string]command) string {
+	var all []string
+	for name := range known {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// block does the steps of a block.
+func (t *story) block(calls []call, r *Result) error {
+	for _, c := range calls {
+		if err := t.step(c); err != nil {
+			return err
+		}
+		r.Steps++
+	}
+	return nil
+}
+
+// step does a step and checks afterwards that no rule is broken.
+func (t *story) step(c call) error {
+	t.now = c.Step
+	if t.bed == nil && !c.command.early {
+		if err := t.open(nil); err != nil {
+			return stepError{c, err}
+		}
+	}
+	if t.bed != nil {
+		for _, f := range c.command.needs {
+			if err := t.bed.Can(f); err != nil {
+				return skip{fmt.Errorf("%s (line %d) needs %v: bed %s: %w", c.command.name, c.Line, f, t.bed.Name(), err)}
+			}
+		}
+	}
+	a := newArgs(c.words)
+	a.input = c.Input
+	if err := c.command.run(t, a); err != nil {
+		if errors.As(err, new(skip)) {
+			return err
+		}
+		if a.err != nil {
+			err = fmt.Errorf("%w: usage: %s", err, c.command.usage)
+		}
+		return stepError{c, err}
+	}
+	if t.bed == nil {
+		return nil
+	}
+	return t.verify()
+}
+
+// stepError is an error with its place.
+type stepError struct {
+	call
+	err error
+}
+
+// Error names the place and the command.
+func (e stepError) Error() string {
+	return fmt.Sprintf("%s:%d: %s: %v", e.Path, e.Line, e.command.name, e.err)
+}
+
+// Unwrap is the error itself.
+func (e stepError) Unwrap() error { return e.err }
+
+// feature finds what a story says it needs.
+func feature(name string) (testbed.Feature, error) { return testbed.ParseFeature(name) }

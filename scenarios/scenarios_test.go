@@ -1,0 +1,33 @@
+package scenarios_test
+
+import (
+	"flag"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"hpnn/scenarios"
+)
+
+var (
+	update = flag.Bool("update", false, "rewrite what the commands of testdata print, and docs/scenarios.md")
+	bed    = flag.String("bed", "sim", "where the stories happen")
+)
+
+// TestStories tells every story of testdata.
+func TestStories(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			result, err := scenarios.Run(path, scenarios.Config{Bed: *bed, Update: *update})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Skipped != "" {
+				t.Skip(result.Skipped)
+			}
+		})
+	}
+}
