@@ -84,28 +84,38 @@ func (m *maker) action(match openflow.Match, table openflow.TableID) openflow.Ac
 func (m *maker) random(k openflowtest.Kind) func(openflow.Match, openflow.TableID) openflow.Action {
 	return func(match openflow.Match, table openflow.TableID) openflow.Action {
 		a := m.gen.Action(k, match, table)
-		if set, ok := a.(openflow.SetField); ok && m.forbidden(set.Field) {
-			return nil
-		}
-		if move, ok := a.(openflow.Move); ok && m.forbidden(move.Dst.Field) {
-			return nil
-		}
-		if pop, ok := a.(openflow.Pop); ok && m.forbidden(pop.Dst.Field) {
+		if a == nil || m.traits.nat && (writesPartOfAddress(a) || writesICMPType(a)) || writesUnsupported(a) {
 			return nil
 		}
 		return a
 	}
 }
 
-// forbidden reports whether writing a field leads to something that is excluded.
-func (m *maker) forbidden(f openflow.Field) bool {
-	switch f {
-	case openflow.ICMPType, openflow.ICMPv6Type: // could become an error that nat translates
-		return m.traits.nat
-	case openflow.PktMark, openflow.TunID:
-		return true
+// written is the field that an action writes.
+func written(a openflow.Action) openflow.Field {
+	switch a := a.(type) {
+	case openflow.SetField:
+		return a.Field
+	case openflow.Move:
+		return a.Dst.Field
+	case openflow.Pop:
+		return a.Dst.Field
+	case openflow.Multipath:
+		return a.Dst.Field
 	}
-	return false
+	return openflow.FieldNone
+}
+
+// writesICMPType reports whether an action may make an ICMP message an error.
+func writesICMPType(a openflow.Action) bool {
+	f := written(a)
+	return f == openflow.ICMPType || f == openflow.ICMPv6Type
+}
+
+// writesUnsupported reports whether an action writes a field that reaches beyond the switch.
+func writesUnsupported(a openflow.Action) bool {
+	f := written(a)
+	return f == openflow.PktMark || f == openflow.TunID
 }
 
 func (m *maker) register() openflow.Subfield {
@@ -315,9 +325,20 @@ func (m *maker) learnAction(match openflow.Match, table openflow.TableID) openfl
 	return a
 }
 
+// maskable reports whether a match, with nothing else in it, may be about a part of a field. It is strict about fields
+// that need others.
+func maskable(f openflow.Field) bool {
+	return openflow.Match{}.WithMask(f, openflow.U64(1), openflow.U64(1)).Validate() == nil
+}
+
 func (m *maker) learnSpec(match openflow.Match) openflow.LearnSpec {
 	src := openflow.Whole(m.gen.MatchingField(match))
-	if maskable := (openflow.Match{}).WithMask(src.Field, openflow.U64(1), openflow.U64(1)).Validate() == nil; maskable && m.chance(20) && src.Width > 1 {
+	switch src.Field {
+	case openflow.IPDSCP, openflow.IPECN, openflow.VLANPCP: // conditions on them are left out
+		src.Field = openflow.EthSrc
+		src.Width = 48
+	}
+	if src.Width > 1 && m.chance(20) && maskable(src.Field) {
 		src.Width = uint8(1 + m.IntN(int(src.Width)-1))
 	}
 	dst := src

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"hpnn/testbed/dummy"
 )
 
 // Campaign compares many cases.
@@ -66,7 +68,10 @@ func (c Campaign) work(ctx context.Context, seeds <-chan uint64, lock *sync.Mute
 	for first := range seeds {
 		n := min(batch, c.Seed+c.Cases-first)
 		findings, err := c.compare(ctx, oracle, first, n)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
 			return err
 		}
 		lock.Lock()
@@ -84,26 +89,32 @@ func (c Campaign) compare(ctx context.Context, oracle *Oracle, first, n uint64) 
 	for i := range cases {
 		cases[i] = Generate(first+uint64(i), c.Captures)
 	}
-	answers, err := oracle.Run(ctx, cases...)
-	if err != nil {
-		return nil, err
-	}
-	for i, a := range answers {
-		if diff := Judge(cases[i], a); diff != "" {
-			findings = append(findings, Finding{first + uint64(i), diff, File{cases[i], a.Record}})
+	all, err := oracle.Differ(ctx, cases...)
+	for i, f := range all {
+		if f.Difference != "" {
+			f.Seed = first + uint64(i)
+			findings = append(findings, f)
 		}
 	}
-	return findings, nil
+	return findings, err
 }
 
-// Judge says how the simulator differs from the real switch's answer to a case; nothing if it does not.
+// Judge says how the simulator differs from the real switch's answer to a case; nothing if it does not. Where the real
+// switch has ended with a failed assertion, they are alike if the simulator knows that it would.
 func Judge(c Case, a Answer) string {
-	if a.Err != nil {
-		return fmt.Sprintf("the real switch failed: %v", a.Err)
-	}
 	got, err := Simulate(c)
-	if err != nil {
-		return fmt.Sprintf("the simulator refused: %v", err)
+	aborted := errors.Is(a.Err, dummy.ErrAborted)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("simulator refused: %v", err)
+	case a.Err != nil && !aborted:
+		return fmt.Sprintf("switch failed: %v", a.Err)
+	case aborted && got.Aborts == 0:
+		return fmt.Sprintf("abort of the real switch is unknown to the simulator: %v", a.Err)
+	case !aborted && got.Aborts > 0:
+		return "abort: the simulator says that the real switch ends, but it does not"
+	case aborted || got.tooMuch() || a.Record.tooMuch():
+		return ""
 	}
 	return Compare(a.Record, got)
 }

@@ -57,7 +57,9 @@ func readCapture(path string) (frames [][]byte, err error) {
 		if err != nil {
 			return frames, err
 		}
-		frames = append(frames, bytes.Clone(record.Data))
+		if len(record.Data) >= header {
+			frames = append(frames, bytes.Clone(record.Data))
+		}
 	}
 	return frames, nil
 }
@@ -74,7 +76,7 @@ func (m *maker) captured() []Event {
 			continue
 		}
 		port := first
-		if !bytes.Equal(b[6:12], part[0][6:min(12, len(part[0]))]) {
+		if !bytes.Equal(b[6:12], part[0][6:12]) {
 			port = first%Ports + 1
 		}
 		frames = append(frames, Frame{port, slices.Clone(b)})

@@ -20,9 +20,3 @@ func BenchmarkGenerate(b *testing.B) {
 		seed++
 	}
 }
-
-func TestShow(t *testing.T) {
-	for seed := range uint64(3) {
-		t.Log(File{Case: Generate(seed+3, nil)}.String())
-	}
-}

@@ -15,6 +15,7 @@ func Generate(seed uint64, captures Captures) Case {
 	m.samples = m.sampleFrames()
 	m.learnKeys()
 	c := Case{Flows: m.program()}
+	m.traits.changes = m.traits.changes && !c.does(learnsTCI)
 	w, err := newWorld()
 	if err != nil {
 		panic("conformance: " + err.Error())

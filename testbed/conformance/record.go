@@ -20,6 +20,19 @@ type Record struct {
 	Flows []string
 	// Connections are the tracked connections at the end, sorted lines of dpctl/dump-conntrack -s.
 	Connections []string
+	// Aborts counts frames at which ovs-vswitchd 3.1.0 ends. Only the simulator can tell.
+	Aborts int
+}
+
+// muchOutput is how many frames sent are so many that one frame may have made more than 64 KiB of datapath actions.
+const muchOutput = 1000
+
+func (r Record) tooMuch() bool {
+	n := 0
+	for _, frames := range r.Outputs {
+		n += len(frames)
+	}
+	return n > muchOutput
 }
 
 // Compare says how the second Record, got, first differs from the first, want; nothing if they are alike.

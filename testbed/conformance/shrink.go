@@ -8,11 +8,28 @@ import (
 	"hpnn/datapath/openflow"
 )
 
+// Differ asks whether two switches differ on cases. It gives a finding for each case, without a difference if there is
+// none.
+type Differ func(context.Context, ...Case) ([]Finding, error)
+
+// Differ compares the oracle with the simulator.
+func (o *Oracle) Differ(ctx context.Context, cases ...Case) ([]Finding, error) {
+	answers, err := o.Run(ctx, cases...)
+	if err != nil {
+		return nil, err
+	}
+	findings := make([]Finding, len(cases))
+	for i, a := range answers {
+		findings[i] = Finding{Difference: Judge(cases[i], a), File: File{cases[i], a.Record}}
+	}
+	return findings, nil
+}
+
 // Shrink makes a finding as small as it gets: it takes away events, flows, actions, conditions and bytes as long as the
 // switches still differ in the same kind of way.
-func Shrink(ctx context.Context, o *Oracle, f Finding) (Finding, error) {
+func Shrink(ctx context.Context, differ Differ, f Finding) (Finding, error) {
 	for {
-		smaller, err := shrinkOnce(ctx, o, f)
+		smaller, err := shrinkOnce(ctx, differ, f)
 		if err != nil || smaller == nil {
 			return f, err
 		}
@@ -21,17 +38,18 @@ func Shrink(ctx context.Context, o *Oracle, f Finding) (Finding, error) {
 }
 
 // shrinkOnce looks for one smaller case; nil if there is none.
-func shrinkOnce(ctx context.Context, o *Oracle, f Finding) (*Finding, error) {
+func shrinkOnce(ctx context.Context, differ Differ, f Finding) (*Finding, error) {
 	for _, reduce := range []func(Case) []Case{fewerEvents, fewerFlows, fewerActions, fewerTerms, smallerFlows, shorterFrames} {
 		candidates := slices.DeleteFunc(reduce(f.File.Case), func(c Case) bool { return Excluded(c) != "" || c.overlaps() })
 		for part := range slices.Chunk(candidates, batch) {
-			answers, err := o.Run(ctx, part...)
+			found, err := differ(ctx, part...)
 			if err != nil {
 				return nil, err
 			}
-			for i, a := range answers {
-				if diff := Judge(part[i], a); kind(diff) == kind(f.Difference) {
-					return &Finding{f.Seed, diff, File{part[i], a.Record}}, nil
+			for _, g := range found {
+				if kind(g.Difference) == kind(f.Difference) {
+					g.Seed = f.Seed
+					return &g, nil
 				}
 			}
 		}

@@ -98,5 +98,6 @@ func (w *world) end() (Record, error) {
 		w.record.Connections = append(w.record.Connections, connLine(c))
 	}
 	slices.Sort(w.record.Connections)
+	w.record.Aborts = w.sim.Aborts()
 	return w.record, nil
 }

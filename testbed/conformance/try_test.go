@@ -31,7 +31,7 @@ func TestTry(t *testing.T) {
 			kinds[kind(f.Difference)]++
 			if os.Getenv("SHRINK") != "" && shrunk < 12 {
 				shrunk++
-				f, err = Shrink(context.Background(), o, f)
+				f, err = Shrink(context.Background(), o.Differ, f)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -143,7 +143,7 @@ func (o options) campaign(ctx context.Context) (differ bool, err error) {
 		Seed: o.seed, Cases: o.cases, Workers: o.workers, Captures: frames,
 		Found: func(f conformance.Finding) {
 			findings = append(findings, f)
-			fmt.Printf("\rseed %d: %s\n", f.Seed, f.Difference)
+			fmt.Printf("\rseed %d: %s\n", f.Seed, clipped(f.Difference))
 			if len(findings) >= o.most {
 				cancel()
 			}
@@ -172,18 +172,27 @@ func (o options) keep(findings []conformance.Finding) error {
 		return err
 	}
 	for _, f := range findings[:min(len(findings), o.most)] {
-		f, err := conformance.Shrink(ctx, oracle, f)
+		f, err := conformance.Shrink(ctx, oracle.Differ, f)
 		if err != nil {
 			return err
 		}
 		f.File.Case.Note = fmt.Sprintf("Seed %d. %s", f.Seed, f.Difference)
 		path := filepath.Join(o.out, fmt.Sprintf("%d.case", f.Seed))
-		fmt.Printf("== %s\n%s\n", path, f.File)
+		fmt.Printf("== %s\n%s\n", path, clipped(f.File.String()))
 		if err := os.WriteFile(path, []byte(f.File.String()), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// clipped is a text that a terminal can bear.
+func clipped(text string) string {
+	const limit = 4000
+	if len(text) <= limit {
+		return text
+	}
+	return text[:limit] + "…\n"
 }
 
 // ticker shows progress and rate.
