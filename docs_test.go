@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,35 +13,57 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the samples in the documents")
 
-// sample is a fenced block of a document that shows a command and what it prints.
-var sample = regexp.MustCompile("(?s)```console\n\\$ lbctl ([^\n]*)\n(.*?)```\n")
+// sample is a fenced block of a document that shows a command line and what it prints. The line may go on after a backslash.
+var sample = regexp.MustCompile("(?s)```console\n\\$ ((?:[^\n]*\\\\\n)*[^\n]*)\n(.*?)```\n")
 
-// TestSamplesOfREADME runs the commands that the README shows. Its samples cannot rot: -update rewrites them.
-func TestSamplesOfREADME(t *testing.T) {
-	lbctl := filepath.Join(t.TempDir(), "lbctl")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", lbctl, "./cmd/lbctl").CombinedOutput()
-	require.NoError(t, err, string(out))
-	text, err := os.ReadFile("README.md")
+// documents are the README and docs.
+func documents(t *testing.T) []string {
+	all, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
-	shown := sample.ReplaceAllStringFunc(string(text), func(block string) string {
-		args := sample.FindStringSubmatch(block)[1]
-		out, err := exec.CommandContext(t.Context(), lbctl, strings.Fields(args)...).CombinedOutput()
-		require.NoError(t, err, string(out))
-		return "```console\n$ lbctl " + args + "\n" + string(out) + "```\n"
-	})
+	return append(all, "README.md")
+}
+
+// TestSamplesOfDocuments runs the command lines that documents show. Their samples cannot rot: -update rewrites them.
+func TestSamplesOfDocuments(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("samples are lines of a shell, and here is none")
+	}
+	bin := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/lbctl", "./cmd/hcd").CombinedOutput()
+	require.NoError(t, err, string(out))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for _, file := range documents(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			refreshFile(t, file, func(text string) string {
+				return sample.ReplaceAllStringFunc(text, func(block string) string {
+					line := sample.FindStringSubmatch(block)[1]
+					out, err := exec.CommandContext(t.Context(), sh, "-c", line).CombinedOutput()
+					require.NoErrorf(t, err, "%s\n%s", line, out)
+					return "```console\n$ " + line + "\n" + string(out) + "```\n"
+				})
+			})
+		})
+	}
+}
+
+// refreshFile requires that a document is what refresh makes of it, or with -update writes that.
+func refreshFile(t *testing.T, file string, refresh func(string) string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	fresh := refresh(string(text))
 	if *update {
-		require.NoError(t, os.WriteFile("README.md", []byte(shown), 0o644))
+		require.NoError(t, os.WriteFile(file, []byte(fresh), 0o644))
 		return
 	}
-	require.Equal(t, shown, string(text), "run go test . -update")
+	require.Equal(t, fresh, string(text), "run go test . -update")
 }
 
 // TestLinksOfDocuments follows the relative links of the README and of docs.
 func TestLinksOfDocuments(t *testing.T) {
-	documents, err := filepath.Glob("docs/*.md")
-	require.NoError(t, err)
 	link := regexp.MustCompile(`\]\(([^)#:]+)\)`)
-	for _, file := range append(documents, "README.md", "examples/README.md") {
+	for _, file := range append(documents(t), "examples/README.md") {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
