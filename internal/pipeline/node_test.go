@@ -185,12 +185,18 @@ func directSessions(t *testing.T, w *world) {
 	answer := neighbourly(member.tcp(web, inside.at(40000), packet.SYN|packet.ACK, 5000, 1001), inside)
 	w.expect(member, answer.Bytes(), inside.gets(answer.Bytes()))
 
+	// A session that began before the tracker was there goes on.
+	ack := public.tcp(40001, member.at(web), packet.ACK, 1001, 5001)
+	w.expect(public, ack.Bytes(), member.gets(arrives(ack, member).Bytes()))
+	ack = member.tcp(web, public.at(40001), packet.ACK, 5001, 1001)
+	w.expect(member, ack.Bytes(), public.gets(arrives(ack, public).Bytes()))
+
 	// A member may call others from its service port.
 	call := member.tcp(web, w.host("cli3").at(25), packet.SYN, 1000, 0)
 	w.expect(member, call.Bytes(), w.host("cli3").gets(arrives(call, w.host("cli3")).Bytes()))
 	taken := w.host("cli3").tcp(25, member.at(web), packet.SYN|packet.ACK, 5000, 1001)
 	w.expect(w.host("cli3"), taken.Bytes(), member.gets(arrives(taken, member).Bytes()))
-	ack := member.tcp(web, w.host("cli3").at(25), packet.ACK, 1001, 5001)
+	ack = member.tcp(web, w.host("cli3").at(25), packet.ACK, 1001, 5001)
 	w.expect(member, ack.Bytes(), w.host("cli3").gets(arrives(ack, w.host("cli3")).Bytes()))
 
 	// Between two members, from service port to service port.
