@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/netip"
-	"strings"
 	"time"
 
 	"hpnn/internal/packet"
@@ -145,8 +144,8 @@ func (h *Host) Counters() Counters { return h.counters }
 
 // String is one line: name, addresses, port, condition, open ports, connections.
 func (h *Host) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s port %d %s%s, %d connections",
-		h.config.Name, h.config.Address, h.config.MAC, h.config.Port, h.Condition(), h.openPorts(), len(h.conns)))
+	return fmt.Sprintf("%s %s %s port %d %s%s, %d connections",
+		h.config.Name, h.config.Address, h.config.MAC, h.config.Port, h.Condition(), h.openPorts(), len(h.conns))
 }
 
 // timer makes a timer of the host's kernel, which stands still while the machine does.

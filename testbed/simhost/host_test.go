@@ -200,6 +200,25 @@ func TestPipelinedRequests(t *testing.T) {
 	require.Equal(t, io.EOF, got.end)
 }
 
+// TestOldClients get answers whose end is that of the connection.
+func TestOldClients(t *testing.T) {
+	b := newBed(t, simhost.Config{})
+	server, client := b.host("server", 2), b.host("client", 3)
+	_, err := server.ServeWeb(80)
+	require.NoError(t, err)
+	c, err := client.Dial(addrPort(server, 80), simhost.DialOptions{})
+	require.NoError(t, err)
+	got := &sink{}
+	c.Handle(got.handle)
+	_, err = c.Write([]byte("GET /slow?seconds=2 HTTP/1.0\r\n\r\n"))
+	require.NoError(t, err)
+	b.Advance(3 * time.Second)
+	require.Equal(t, io.EOF, got.end)
+	_, body, _ := strings.Cut(string(got.got), "\r\n\r\n")
+	require.Equal(t, "tick 1/2 backend=server\ntick 2/2 backend=server\n", body)
+	require.NotContains(t, string(got.got), "chunked")
+}
+
 func TestFaultsAreCheckedAndCounted(t *testing.T) {
 	b := newBed(t, simhost.Config{Seed: 3})
 	server, client := b.host("server", 2), b.host("client", 3)

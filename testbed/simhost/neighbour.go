@@ -283,7 +283,7 @@ func (h *Host) learnARP(a packet.ARP, forUs, unicast bool) {
 		}
 	}
 	announced := a.SenderIP == a.TargetIP
-	if n.state != incomplete && n.mac != a.SenderMAC && !announced && h.since(n.updated) < lockTime && n.mac != (packet.MAC{}) {
+	if n.state != incomplete && n.mac != a.SenderMAC && !announced && h.since(n.updated) < lockTime {
 		return
 	}
 	n.learn(a.SenderMAC, a.Op == packet.OpReply && unicast && !announced)

@@ -13,7 +13,8 @@ type pace struct {
 	timing       bool          // a segment is being timed
 	timedSeq     uint32
 	timedAt      time.Duration
-	tries        int // timeouts in a row
+	tries        int // timeouts in a row: each doubles the next
+	unanswered   int // those since the peer was heard of
 
 	cwnd, ssthresh int // bytes
 	dups           int // duplicate acknowledgements in a row
@@ -73,8 +74,9 @@ func (c *Conn) acknowledge(s *segment) bool {
 	shut := snd.wnd == 0
 	snd.updateWindow(s)
 	if shut && snd.flight() == 0 { // the answer to a probe, or the window opens
-		snd.pace.tries = 0
+		snd.pace.unanswered = 0
 		if snd.wnd > 0 {
+			snd.pace.tries = 0
 			c.timer.stop()
 		}
 	}
@@ -95,7 +97,7 @@ func (c *Conn) progress(ack uint32) {
 		snd.nxt = ack
 	}
 	snd.pace.acknowledged(ack, c.host.world.now)
-	snd.pace.tries = 0
+	snd.pace.tries, snd.pace.unanswered = 0, 0
 	c.grow(n, ack)
 	c.timer.stop()
 	c.host.confirm(c.remote.Addr())
@@ -213,11 +215,12 @@ func (c *Conn) repeatSYN(limit int) {
 // was shut has opened.
 func (c *Conn) repeat(limit int) {
 	snd, p := &c.snd, &c.snd.pace
-	if p.tries >= limit {
+	if p.unanswered >= limit {
 		c.fail(ErrTimeout)
 		return
 	}
 	p.tries++
+	p.unanswered++
 	c.timer.reset(p.timeout())
 	if snd.flight() == 0 && snd.wnd == 0 {
 		c.transmit(packet.ACK, snd.una-1, nil)

@@ -51,6 +51,10 @@ func after(a, b uint32) bool  { return before(b, a) }
 
 // receiveTCP hands a segment to its connection, or answers that there is none.
 func (h *Host) receiveTCP(d *datagram) {
+	if d.frame[0]&1 != 0 { // a connection has one peer
+		h.counters.Foreign++
+		return
+	}
 	s, ok := h.parseTCP(d)
 	if !ok {
 		return

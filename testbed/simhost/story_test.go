@@ -31,6 +31,7 @@ var update = flag.Bool("update", false, "write the answers in the stories anew, 
 //	write|close-write|close|abort HOST [TEXT]  on the connection named so
 //	segment TO-HOST FROM TO FLAGS seq=N [ack=N] [win=N] [data=TEXT] [mss=N]   as made by nobody here
 //	pause HOST processes|machine, resume|kill|exit|revive|cut|mend|announce HOST, slow HOST D, health HOST up|down
+//	unreachable HOST FROM CODE          an ICMP error about the frame that HOST sent last
 //	advance D [quiet]                   what was sent or lost until then, and what ended
 //	conns|arp|counters|show HOST
 //
@@ -60,10 +61,11 @@ type story struct {
 	isn   map[string]uint32
 	webs  map[string]*simhost.Web
 	conns map[string]*simhost.Conn
+	last  map[string][]byte // frame sent, by host
 }
 
 func newStory(t *testing.T, c simhost.Config) *story {
-	s := &story{t: t, isn: map[string]uint32{}, webs: map[string]*simhost.Web{}, conns: map[string]*simhost.Conn{}}
+	s := &story{t: t, isn: map[string]uint32{}, webs: map[string]*simhost.Web{}, conns: map[string]*simhost.Conn{}, last: map[string][]byte{}}
 	c.Log = s.note
 	s.World = simhost.New(c)
 	return s
@@ -72,6 +74,9 @@ func newStory(t *testing.T, c simhost.Config) *story {
 func (s *story) note(e simhost.Entry) {
 	if err := packet.Verify(e.Frame); err != nil && e.Fate == simhost.Sent {
 		s.bad = append(s.bad, fmt.Sprintf("%s: %v", e, err))
+	}
+	if e.Fate == simhost.Sent {
+		s.last[e.Host.Name()] = e.Frame
 	}
 	if e.Fate == simhost.Sent || e.Fate == simhost.Lost {
 		e.Frame = s.relative(e.Frame)
@@ -163,7 +168,7 @@ func (s *story) run() string {
 		"world": s.world, "host": s.add, "web": s.web, "udp-echo": s.echo,
 		"get": s.get, "ping": s.ping, "udp": s.udp, "connect": s.connect,
 		"write": s.onConn, "close-write": s.onConn, "close": s.onConn, "abort": s.onConn,
-		"segment": s.segment, "advance": s.advance,
+		"segment": s.segment, "unreachable": s.unreachable, "advance": s.advance,
 		"pause": s.life, "resume": s.life, "kill": s.life, "exit": s.life, "revive": s.life,
 		"cut": s.life, "mend": s.life, "announce": s.life, "slow": s.life, "health": s.life,
 		"conns": s.show, "arp": s.show, "counters": s.show, "show": s.show,
@@ -346,6 +351,16 @@ func (s *story) segment() string {
 		s.isn[there] = t.Seq
 	}
 	s.Output(s.host().Port(), t.Bytes())
+	return ""
+}
+
+func (s *story) unreachable() string {
+	h, from := s.host(), netip.MustParseAddr(s.word(1))
+	last := s.last[h.Name()]
+	s.Output(h.Port(), packet.ICMP{
+		Eth: packet.Ether{Src: macOf(from), Dst: h.MAC()}, IP: packet.IP{Src: from, Dst: h.Address()},
+		Type: packet.Unreachable, Code: uint8(s.port(2)), Payload: last[14:42],
+	}.Bytes())
 	return ""
 }
 

@@ -153,14 +153,14 @@ func (w *webConn) serve() {
 		}
 		body := w.in[len(h):size:size]
 		w.in = w.in[size:]
-		w.answer(&Exchange{Request: r, Body: body, web: w, conn: w.conn})
+		w.answer(&Exchange{Request: r, Body: body, server: w, conn: w.conn})
 	}
 }
 
 // refuse answers what is no request, and hangs up.
 func (w *webConn) refuse(err error) {
 	w.in = nil
-	x := &Exchange{Request: &http.Request{Close: true, ProtoMajor: 1, ProtoMinor: 1}, web: w, conn: w.conn}
+	x := &Exchange{Request: &http.Request{Close: true, ProtoMajor: 1, ProtoMinor: 1}, server: w, conn: w.conn}
 	w.now = x
 	x.Reply(http.StatusBadRequest, err.Error()+"\n")
 }
@@ -181,7 +181,7 @@ func (w *webConn) answer(x *Exchange) {
 type Exchange struct {
 	Request *http.Request // the header; Body holds the body
 	Body    []byte
-	web     *webConn
+	server  *webConn
 	conn    *Conn
 	begun   bool // the header is sent
 	ended   bool
@@ -219,20 +219,32 @@ func (x *Exchange) Write(data []byte) {
 		return
 	}
 	var b []byte
-	if !x.begun {
+	switch {
+	case !x.begun && x.chunked():
 		b = x.header(http.StatusOK, "Transfer-Encoding: chunked\r\n")
-		x.begun = true
+	case !x.begun:
+		b = x.header(http.StatusOK, "")
 	}
-	b = fmt.Appendf(b, "%x\r\n%s\r\n", len(data), data)
-	x.conn.Write(b)
+	x.begun = true
+	if x.chunked() {
+		data = fmt.Appendf(nil, "%x\r\n%s\r\n", len(data), data)
+	}
+	x.conn.Write(append(b, data...))
 }
+
+// chunked reports whether the client understands chunks; before HTTP/1.1 the end of the
+// connection was the end of the answer.
+func (x *Exchange) chunked() bool { return x.Request.ProtoAtLeast(1, 1) }
 
 // End ends an answer that Write began.
 func (x *Exchange) End() {
-	if x.begun && !x.ended {
-		x.conn.Write([]byte("0\r\n\r\n"))
-		x.finish()
+	if !x.begun || x.ended {
+		return
 	}
+	if x.chunked() {
+		x.conn.Write([]byte("0\r\n\r\n"))
+	}
+	x.finish()
 }
 
 // header is the status line and the header, with one line for the length.
@@ -246,17 +258,17 @@ func (x *Exchange) header(status int, length string) []byte {
 }
 
 // last reports whether the connection ends with this exchange.
-func (x *Exchange) last() bool { return x.Request.Close || !x.Request.ProtoAtLeast(1, 1) }
+func (x *Exchange) last() bool { return x.Request.Close || !x.chunked() }
 
 // finish ends the exchange and lets the next begin.
 func (x *Exchange) finish() {
 	x.ended = true
-	x.web.now = nil
+	x.server.now = nil
 	if x.last() {
 		x.conn.Close()
 		return
 	}
-	if len(x.web.in) > 0 || x.web.eof {
+	if len(x.server.in) > 0 || x.server.eof {
 		x.conn.wake()
 	}
 }
