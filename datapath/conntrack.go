@@ -20,22 +20,26 @@ type Conntrack interface {
 // Tuple is one direction of a connection. For ICMP, the ports are zero and ID, Type and Code
 // are set; for other protocols without ports, all of them are zero.
 type Tuple struct {
-	Proto            uint8
-	Src, Dst         netip.Addr
-	SrcPort, DstPort uint16
-	ID               uint16
-	Type, Code       uint8
+	Proto   uint8      `json:"proto"`
+	Src     netip.Addr `json:"src"`
+	Dst     netip.Addr `json:"dst"`
+	SrcPort uint16     `json:"src_port,omitempty"`
+	DstPort uint16     `json:"dst_port,omitempty"`
+	ID      uint16     `json:"id,omitempty"`
+	Type    uint8      `json:"type,omitempty"`
+	Code    uint8      `json:"code,omitempty"`
 }
 
 // Conn is a tracked connection. Reply is the tuple that answers carry, which tells the
 // translation: a member that serves a VIP is the source of Reply.
 type Conn struct {
-	Zone        uint16
-	Orig, Reply Tuple
-	State       string        // of TCP, as dpctl/dump-conntrack names it; else ""
-	Timeout     time.Duration // until it is forgotten, if nothing more is seen
-	Mark        uint32
-	Label       openflow.Value
+	Zone    uint16         `json:"zone"`
+	Orig    Tuple          `json:"orig"`
+	Reply   Tuple          `json:"reply"`
+	State   string         `json:"state,omitempty"` // of TCP, as dpctl/dump-conntrack names it; else ""
+	Timeout time.Duration  `json:"timeout_ns"`      // until it is forgotten, if nothing more is seen
+	Mark    uint32         `json:"mark,omitempty"`
+	Label   openflow.Value `json:"label"`
 }
 
 // ConnFilter selects connections. The zero ConnFilter selects all; every field that is set

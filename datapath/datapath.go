@@ -56,10 +56,13 @@ type Injection struct {
 
 // Port is a switch's port.
 type Port struct {
-	Number openflow.PortNo
-	Name   string
+	Number openflow.PortNo `json:"number"`
+	Name   string          `json:"name"`
 	// Counters since the port was added: frames and bytes received by the switch and sent by it.
-	RxFrames, RxBytes, TxFrames, TxBytes uint64
+	RxFrames uint64 `json:"rx_frames"`
+	RxBytes  uint64 `json:"rx_bytes"`
+	TxFrames uint64 `json:"tx_frames"`
+	TxBytes  uint64 `json:"tx_bytes"`
 }
 
 // EventKind says what an Event is about.

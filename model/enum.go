@@ -79,9 +79,9 @@ type InitialState uint8
 
 // The initial states. InitialDown is the default.
 const (
-	InitialDown InitialState = iota // dead until rise probes in a row succeed
+	InitialDown InitialState = iota // dead; the first probe that succeeds makes it live
 	InitialUp                       // live until fall probes in a row fail
-	InitialRise                     // dead, but the first probe that succeeds makes it live
+	InitialRise                     // dead until rise probes in a row succeed
 )
 
 // An enum lists the texts of a type's values, by value; an empty text is no value.

@@ -157,7 +157,7 @@ var healthKeys = object[HealthMonitor]{fields: []field[HealthMonitor]{
 		codec: payload(), only: overUDP, at: func(h *HealthMonitor) *string { return &h.Payload }},
 	value[HealthMonitor, string]{about: about{"reply", optional, "udp: what the answer must begin with; any answer will do without it."},
 		codec: payload(), only: overUDP, at: func(h *HealthMonitor) *string { return &h.Reply }},
-	value[HealthMonitor, InitialState]{about: about{"initial", defaulted, "What a member counts as before its first verdict. down: dead until rise successes. up: live until fall failures. rise: dead, but one success makes it live."},
+	value[HealthMonitor, InitialState]{about: about{"initial", defaulted, "What a member counts as before its first verdict. down: dead, but the first success makes it live. up: live until fall failures. rise: dead until rise successes."},
 		codec: word(initialStates), def: "down", only: probing, at: func(h *HealthMonitor) *InitialState { return &h.Initial }},
 	value[HealthMonitor, time.Duration]{about: about{"fast_interval", optional, "The interval while a member is between two states, if shorter."},
 		codec: probeTime(), only: probing, at: func(h *HealthMonitor) *time.Duration { return &h.FastInterval }},

@@ -28,8 +28,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lbctl",
-		Short: "Inspect an OpenFlow router and load balancer without a switch",
-		Long: `lbctl renders the rules of a topology and runs frames and captures through them, in memory.
+		Short: "Inspect and steer an OpenFlow router and load balancer, with a node or without one",
+		Long: `lbctl asks and steers a running node. Without any node it renders the rules of a topology and runs frames and captures
+through them, in memory.
 
 Exit codes: 0 fine; 1 the answer is bad, such as a capture that breaks off; 2 usage, or input that cannot be used.
 Set NO_COLOR to do without colours.`,
@@ -42,7 +43,6 @@ Set NO_COLOR to do without colours.`,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
-		CompletionOptions:          cobra.CompletionOptions{HiddenDefaultCmd: true},
 		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetIn(a.stdin)
@@ -50,8 +50,24 @@ Set NO_COLOR to do without colours.`,
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
 	root.SetVersionTemplate("lbctl {{.Version}}\n")
-	root.AddCommand(a.config(), a.layout(), a.render(), a.replay(), a.trace())
+	root.AddGroup(&cobra.Group{ID: offline, Title: "Without a node:"}, &cobra.Group{ID: online, Title: "On a running node (hcd):"})
+	group(root, offline, a.config(), a.layout(), a.render(), a.replay(), a.trace())
+	group(root, online, a.health(), a.slots(), a.status(), a.drain(), a.enable(), a.reapply(),
+		a.flows(), a.ports(), a.conns(), a.fdb(), a.metrics(), a.sim())
 	return root
+}
+
+// Groups of commands.
+const (
+	offline = "offline"
+	online  = "online"
+)
+
+func group(root *cobra.Command, id string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = id
+		root.AddCommand(c)
+	}
 }
 
 // noCommand refuses a word that is no command.

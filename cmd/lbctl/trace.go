@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"hpnn/datapath"
 	"hpnn/internal/packet"
 	"hpnn/internal/pcap"
+	"hpnn/internal/pipeline"
 	"hpnn/internal/replay"
 )
 
@@ -27,8 +30,9 @@ type traceFlags struct {
 func (a *app) trace() *cobra.Command {
 	var o origin
 	var f traceFlags
+	var d daemon
 	c := &cobra.Command{
-		Use:   "trace (--topology FILE | --flows FILE --ports LIST) (FLOW | --in-port PORT --hex BYTES | --pcap FILE --frame N)",
+		Use:   "trace [--topology FILE | --flows FILE --ports LIST] (FLOW | --in-port PORT --hex BYTES | --pcap FILE --frame N)",
 		Short: "Show the way of one frame, table by table",
 		Long: `trace runs one frame through the rules and prints its way as "ovs-appctl ofproto/trace" does: every table with the flow that
 matched, every action, every pass through the connection tracker. Where ofproto/trace assumes what the tracker finds, here it
@@ -40,13 +44,18 @@ The frame is given in one of three ways:
   --in-port and --hex      the bytes of the frame
   --pcap and --frame       a frame of a capture, its first being 1. The frames before it are run first, so that connections and
                            learned flows are what they were (--alone does without). The port is that of the file's name,
-                           <port>.pcap, unless --in-port names another.`,
+                           <port>.pcap, unless --in-port names another.
+
+Without --topology and --flows a running node is asked: what would happen to the frame there, now. Nothing is sent.`,
 		Example: `  lbctl trace --topology examples/hpnn.yaml in_port=pub0,tcp,nw_src=192.168.5.13,nw_dst=192.168.5.21,tp_dst=80
   lbctl trace --topology examples/hpnn.yaml in_port=pub0,arp,arp_tpa=192.168.5.21
   lbctl trace --topology examples/hpnn.yaml --in-port pub0 --pcap examples/captures/client-pub0.pcap --frame 7
   lbctl trace --flows flows.txt --ports pub0=1,be1=10 in_port=pub0,icmp,nw_src=10.0.0.1,nw_dst=10.0.0.2`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.topology == "" && o.flows == "" && f.pcap == "" {
+				return a.traceOnline(c, &d, f, args)
+			}
 			n, err := o.node(c)
 			if err != nil {
 				return err
@@ -61,6 +70,7 @@ The frame is given in one of three ways:
 	o.bindTopology(c)
 	o.bindMembers(c)
 	o.bindFlows(c)
+	d.bind(c)
 	c.Flags().StringVar(&f.inPort, "in-port", "", "the `PORT` that the frame enters")
 	c.Flags().StringVar(&f.hex, "hex", "", "the frame's `BYTES`; blanks and colons between them do not matter")
 	c.Flags().StringVar(&f.pcap, "pcap", "", "a capture `FILE`")
@@ -68,6 +78,31 @@ The frame is given in one of three ways:
 	c.Flags().BoolVar(&f.alone, "alone", false, "do not run the frames before it")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
+}
+
+// traceOnline asks a running node.
+func (a *app) traceOnline(c *cobra.Command, d *daemon, f traceFlags, args []string) error {
+	if len(args) != 1 && f.hex == "" {
+		return usage(c, "one of FLOW, --hex and --pcap is needed")
+	}
+	t, err := d.topology(c.Context())
+	if err != nil {
+		return err
+	}
+	frame, err := spelledFrame(c, site{replay.FromTopology(t, pipeline.State{}), &t}, f, args)
+	if err != nil {
+		return err
+	}
+	params := url.Values{"in_port": {strconv.Itoa(int(frame.Port))}, "frame": {hex.EncodeToString(frame.Data)}}
+	trace, err := get[datapath.Trace](c.Context(), d, "/trace", params)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return a.json(trace)
+	}
+	fmt.Fprintf(a.stdout, "%s\n\n%v", packet.Summary(frame.Data), trace)
+	return nil
 }
 
 // traced runs the frame that the command line describes.

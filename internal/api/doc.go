@@ -4,7 +4,9 @@
 //	GET  /healthz                 is the daemon itself alive
 //	GET  /status, /status.txt     pools, members, the control loop
 //	GET  /metrics                 Prometheus
+//	GET  /topology                what is wanted, with the operator's word in it, as YAML
 //	GET  /flows?table=N           what the switch holds, with counters
+//	GET  /traffic                 packets, bytes and connections of each member
 //	GET  /ports, /conns, /fdb     ports, tracked connections, learned addresses
 //	GET  /trace?in_port=P&frame=HEX  what would happen to a frame now
 //	POST /drain?member=M          give a member no new connections

@@ -18,7 +18,9 @@ func (s *Server) routes() {
 	s.route("GET /healthz", s.healthz)
 	s.route("GET /status", s.status)
 	s.route("GET /status.txt", s.statusText)
+	s.route("GET /topology", s.topology)
 	s.route("GET /flows", s.flows, "table")
+	s.route("GET /traffic", s.traffic)
 	s.route("GET /ports", s.ports)
 	s.route("GET /conns", s.conns)
 	s.route("GET /fdb", s.fdb)
@@ -61,6 +63,15 @@ func (s *Server) statusText(w http.ResponseWriter, r *http.Request) error {
 	return text(w, status.Health())
 }
 
+// topology is the one in force, with the operator's word in it, as YAML.
+func (s *Server) topology(w http.ResponseWriter, r *http.Request) error {
+	t, err := s.node.Topology(r.Context())
+	if err != nil {
+		return err
+	}
+	return text(w, string(t.YAML()))
+}
+
 // Flow is a flow of the switch.
 type Flow struct {
 	Table   openflow.TableID `json:"table"`
@@ -98,6 +109,42 @@ func (s *Server) flows(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, flows)
 }
 
+// PoolTraffic is what the switch counted of a pool.
+type PoolTraffic struct {
+	Pool    string          `json:"pool"`
+	Dropped uint64          `json:"dropped"` // packets for which no member was live
+	Members []MemberTraffic `json:"members"`
+}
+
+// MemberTraffic is what the switch counted of a member's slots, and the connections it serves.
+type MemberTraffic struct {
+	Member      string `json:"member"`
+	Packets     uint64 `json:"packets"`
+	Bytes       uint64 `json:"bytes"`
+	Connections int    `json:"connections"`
+}
+
+func (s *Server) traffic(w http.ResponseWriter, r *http.Request) error {
+	t, err := s.node.Topology(r.Context())
+	if err != nil {
+		return err
+	}
+	traffic, err := s.node.Traffic(r.Context())
+	if err != nil {
+		return err
+	}
+	pools := []PoolTraffic{}
+	for _, p := range t.Pools {
+		pool := PoolTraffic{Pool: p.Name, Dropped: traffic.Dropped[p.Name]}
+		for _, m := range p.Members {
+			c := traffic.Member(p.Name, m.Name)
+			pool.Members = append(pool.Members, MemberTraffic{m.Name, c.Packets, c.Bytes, c.Connections})
+		}
+		pools = append(pools, pool)
+	}
+	return reply(w, pools)
+}
+
 func (s *Server) ports(w http.ResponseWriter, r *http.Request) error {
 	ports, err := s.node.Bridge().Ports(r.Context())
 	if err != nil {
@@ -111,7 +158,15 @@ func (s *Server) conns(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return reply(w, conns)
+	return reply(w, listed(conns))
+}
+
+// listed is a list that is not null when it is empty.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // fdb lists what was learned: the addresses of the segments.
@@ -124,7 +179,7 @@ func (s *Server) fdb(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return reply(w, learned)
+	return reply(w, listed(learned))
 }
 
 func (s *Server) traceFrame(w http.ResponseWriter, r *http.Request) error {

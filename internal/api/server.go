@@ -35,8 +35,11 @@ type Server struct {
 	mux     *http.ServeMux
 }
 
-// New makes a server. The metrics must be the node's Observer, or nothing is counted.
+// New makes a server. The metrics must be the node's Observer, or nothing is counted. log may be nil.
 func New(n *node.Node, m *Metrics, log *slog.Logger) *Server {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	s := &Server{node: n, log: log, metrics: m, mux: http.NewServeMux()}
 	m.attach(n)
 	s.routes()

@@ -29,7 +29,7 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	topology, err := model.Load(filepath.Join("..", "..", "examples", "hpnn.yaml"))
 	require.NoError(t, err)
-	topology.Pools[0].Health.Type = model.MonitorNone
+	topology.Pools[0].Health = model.HealthMonitor{Type: model.MonitorNone}
 	var ports []simbackend.Port
 	for _, p := range topology.Ports() {
 		ports = append(ports, simbackend.Port{Number: openflow.PortNo(p.Number), Name: p.Name})
