@@ -55,23 +55,35 @@ func (s *Switch) pass(level int) *pass {
 func (s *Switch) execute(f *frame, p *pass, steps []step, level int) {
 	for i := 0; i < len(steps); i++ {
 		switch st := &steps[i]; st.kind {
-		case stepSet:
-			f.rewrite(&p.keys[st.key])
-		case stepOutput:
-			s.transmit(st.port, f.Bytes())
-		case stepController:
-			s.packetIn(st, f.Bytes())
-		case stepCTClear:
-			f.meta.Clear()
 		case stepClone:
 			body := steps[i+1 : i+1+st.n]
 			s.execute(s.copied(f), p, body, level)
 			i += st.n
 		case stepCT:
-			if !s.track(f, p, steps[i:], level) {
-				return
+			out := s.track(f, st)
+			if !out.Held && len(out.Released) == 0 {
+				s.fork(f, p, steps[i:], level)
+				continue
 			}
+			s.together(s.released(f, p, st, out), p, steps[i:], level)
+			return
+		default:
+			s.do(f, p, st)
 		}
+	}
+}
+
+// do carries out a step that needs nothing but the frame.
+func (s *Switch) do(f *frame, p *pass, st *step) {
+	switch st.kind {
+	case stepSet:
+		f.rewrite(&p.keys[st.key])
+	case stepOutput:
+		s.transmit(st.port, f.Bytes())
+	case stepController:
+		s.packetIn(st, f.Bytes())
+	case stepCTClear:
+		f.meta.Clear()
 	}
 }
 
@@ -95,26 +107,15 @@ func (s *Switch) copied(f *frame) *frame {
 	return c
 }
 
-// track carries out a stepCT, the first of steps. It reports whether the frame itself goes on.
-func (s *Switch) track(f *frame, p *pass, steps []step, level int) bool {
-	st := &steps[0]
+// track sends a frame through the connection tracker.
+func (s *Switch) track(f *frame, st *step) conntrack.Outcome {
 	s.ctPacket = conntrack.Packet{
 		Frame: f.Bytes(), L3: int(f.Layout.L3), EtherType: uint16(f.key.Get(openflow.EthType).Lo),
 		Meta: f.meta, Tag: uint64(f.key.InPort()), Recirc: f.recirc,
 	}
 	out := s.ct.Execute(s.now, &s.ctPacket, &st.request)
 	f.meta = s.ctPacket.Meta
-	if !out.Held {
-		s.fork(f, p, steps, level)
-		if len(out.Released) == 0 {
-			return true
-		}
-		s.execute(f, p, steps[1:], level)
-	}
-	for i := range out.Released {
-		s.release(&out.Released[i], f.at, p, steps, level)
-	}
-	return false
+	return out
 }
 
 // fork sends a copy of a tracked frame into the table of a stepCT.
@@ -134,19 +135,6 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 		s.tracer.fork(c, st.table)
 	}
 	s.walk(c, st.table, st.stack, level+1)
-}
-
-// release continues a fragment that waited for the rest of its datagram, behind the stepCT that
-// is the first of steps. Those steps were made for the frame that completed the datagram: they
-// write what they change of that one, whatever the fragment holds. Buffers up to at are taken.
-func (s *Switch) release(r *conntrack.Packet, at int, p *pass, steps []step, level int) {
-	f := &frame{meta: r.Meta, key: p.keys[steps[0].key], at: at}
-	f.key.SetInPort(uint16(r.Tag))
-	own := f.key
-	layout, _ := flow.Refresh(r.Frame, &own)
-	f.Packet.Load(r.Frame, layout)
-	s.fork(f, p, steps, level)
-	s.execute(f, p, steps[1:], level)
 }
 
 // recircID tells frozen states apart: fragments wait together in a later pass only if they were
