@@ -1,6 +1,7 @@
 package simhost_test
 
 import (
+	"fmt"
 	"io"
 	"net/netip"
 	"strings"
@@ -270,6 +271,35 @@ func TestHoldBackLetsOthersOvertake(t *testing.T) {
 	require.NotEqual(t, byte(99), order[99])
 	s.Close()
 	require.ErrorContains(t, s.Send(addrPort(server, 9), make([]byte, 1473)), "at most 1472")
+}
+
+// TestPortsShareASegment: hosts on one port hear each other and the switch; the switch hears
+// them all and decides what goes where.
+func TestPortsShareASegment(t *testing.T) {
+	var heard []string
+	b := newBed(t, simhost.Config{Switch: simhost.SwitchFunc(func(now time.Duration, port uint32, frame []byte, emit func(uint32, []byte)) {
+		heard = append(heard, fmt.Sprintf("%s port %d: %s", now, port, packet.Summary(frame)))
+		if port == 1 {
+			emit(2, frame)
+			emit(9, frame) // nobody is there
+		}
+	})})
+	for name, port := range map[string]uint32{"a": 1, "b": 1, "c": 2} {
+		c := hostConfig(name, name[0])
+		c.Port = port
+		_, err := b.Add(c)
+		require.NoError(t, err)
+	}
+	b.Host("a").Announce()
+	b.Advance(time.Second)
+	require.Equal(t, []string{"100µs port 1: ARP who-has 10.0.0.97 tell 10.0.0.97 (02:00:00:00:00:61)"}, heard)
+	require.EqualValues(t, 1, b.Host("b").Counters().In.ARP)
+	require.EqualValues(t, 1, b.Host("c").Counters().In.ARP)
+	require.Zero(t, b.Host("a").Counters().In.Total())
+	b.Host("c").Announce()
+	b.Advance(time.Second)
+	require.Len(t, heard, 2)
+	require.Zero(t, b.Host("a").Counters().In.Total())
 }
 
 // TestFramesForOthers are not taken, whatever they are.

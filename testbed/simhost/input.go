@@ -50,7 +50,7 @@ func (c *Conn) synchronise(s *segment) {
 	c.rcv.irs, c.rcv.nxt = s.seq, s.seq+1
 	c.rcv.edge = c.rcv.nxt + uint32(c.freeWindow())
 	c.snd.setMSS(s.mss)
-	c.snd.updateWindow(s)
+	c.snd.setWindow(s)
 }
 
 func (c *Conn) inputSynSent(s *segment) {

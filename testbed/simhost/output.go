@@ -34,10 +34,15 @@ func (s *sender) setMSS(option int) {
 	s.pace.cwnd = initialWindow * s.mss
 }
 
+// setWindow takes the peer's window.
+func (s *sender) setWindow(seg *segment) {
+	s.wnd, s.wl1, s.wl2 = seg.window, seg.seq, seg.ack
+}
+
 // updateWindow takes the peer's window from a segment that is not older than the last.
 func (s *sender) updateWindow(seg *segment) {
-	if s.wl1 == 0 && s.wl2 == 0 || before(s.wl1, seg.seq) || s.wl1 == seg.seq && !after(s.wl2, seg.ack) {
-		s.wnd, s.wl1, s.wl2 = seg.window, seg.seq, seg.ack
+	if before(s.wl1, seg.seq) || s.wl1 == seg.seq && !after(s.wl2, seg.ack) {
+		s.setWindow(seg)
 	}
 }
 

@@ -16,6 +16,14 @@ type Switch interface {
 	Receive(now time.Duration, port uint32, frame []byte, emit func(port uint32, frame []byte))
 }
 
+// SwitchFunc is a Switch that is one function.
+type SwitchFunc func(now time.Duration, port uint32, frame []byte, emit func(port uint32, frame []byte))
+
+// Receive calls f.
+func (f SwitchFunc) Receive(now time.Duration, port uint32, frame []byte, emit func(port uint32, frame []byte)) {
+	f(now, port, frame, emit)
+}
+
 // Config describes a World. The zero value is a good one.
 type Config struct {
 	Seed    uint64        // of sequence numbers and faults: other seeds, other runs
