@@ -38,7 +38,7 @@ func (p *pass) step(o *op, table openflow.TableID) bool {
 	case opMove:
 		p.store(&o.dst, o.src.Get(&p.key), o.src.Field())
 	case opMultipath:
-		p.store(&o.dst, openflow.U64(uint64(flow.Multipath(&p.key, &o.more.multipath))), o.dst.Field())
+		p.write(&o.dst, openflow.U64(uint64(flow.Multipath(&p.key, &o.more.multipath))))
 	case opDecTTL:
 		return p.decTTL(o)
 	case opCT:
@@ -122,6 +122,15 @@ func (p *pass) store(dst *flow.Ref, v openflow.Value, from openflow.Field) {
 	}
 }
 
+// write writes v to dst, even if the frame lacks it: what does not ask for that at commit does not ask
+// here.
+func (p *pass) write(dst *flow.Ref, v openflow.Value) {
+	dst.Set(&p.key, v)
+	if p.trace != nil {
+		p.trace.now(dst.Sub(), &p.key)
+	}
+}
+
 func (p *pass) runResubmit(o *op, table openflow.TableID) {
 	to, port := o.table, o.port
 	if to == openflow.CurrentTable {
@@ -176,7 +185,7 @@ func (p *pass) pop(dst *flow.Ref) {
 	}
 	v := p.stack[len(p.stack)-1]
 	p.stack = p.stack[:len(p.stack)-1]
-	p.store(dst, v.And(openflow.Ones(int(dst.Sub().Width))), dst.Field())
+	p.write(dst, v.And(openflow.Ones(int(dst.Sub().Width))))
 }
 
 func (p *pass) runLearn(o *op) {
@@ -185,7 +194,7 @@ func (p *pass) runLearn(o *op) {
 	}
 	ok := p.learn(&o.more.learn)
 	if o.dst.Field() != openflow.FieldNone {
-		p.store(&o.dst, boolean(ok), o.dst.Field())
+		p.write(&o.dst, boolean(ok))
 	}
 	if p.trace != nil && !ok {
 		p.trace.note("Limit exceeded, learn failed")
