@@ -121,8 +121,8 @@ func (c *Conn) State() State { return c.state }
 func (c *Conn) Err() error { return c.err }
 
 // Handle sets who is told that there is something new: the connection is established, has
-// something to read, has room to write again, ended, or failed. The handler looks for
-// itself what it is. It is called soon once in any case.
+// something to read, ended, or failed. The handler looks for itself what it is. It is
+// called soon once in any case.
 func (c *Conn) Handle(f func(*Conn)) {
 	c.handler = f
 	c.wake()

@@ -133,6 +133,27 @@ func TestGetResults(t *testing.T) {
 	require.Empty(t, client.Conns())
 }
 
+// TestDeadHostsAskNothing: the processes of a killed host are no more, so nothing of theirs
+// begins, and who asks is told later, not within the call.
+func TestDeadHostsAskNothing(t *testing.T) {
+	b := newBed(t, simhost.Config{})
+	h := b.host("h", 2)
+	h.Kill()
+	var got []error
+	h.Ping(netip.MustParseAddr("10.0.0.9"), simhost.PingOptions{}, func(r simhost.PingResult) { got = append(got, r.Err) })
+	h.Get("http://10.0.0.9/", simhost.GetOptions{}, func(r simhost.Result) { got = append(got, r.Err) })
+	_, err := h.Dial(netip.MustParseAddrPort("10.0.0.9:80"), simhost.DialOptions{})
+	require.ErrorIs(t, err, simhost.ErrKilled)
+	_, err = h.Listen(80, nil)
+	require.ErrorIs(t, err, simhost.ErrKilled)
+	require.Empty(t, got)
+	b.Advance(0)
+	require.Len(t, got, 2)
+	require.ErrorIs(t, got[0], simhost.ErrKilled)
+	require.ErrorIs(t, got[1], simhost.ErrKilled)
+	require.Empty(t, b.log)
+}
+
 func TestGetKnowsTimesAndPlaces(t *testing.T) {
 	b := newBed(t, simhost.Config{Latency: time.Millisecond})
 	b.known = []byte{2, 3}

@@ -143,7 +143,7 @@ type Ping struct {
 func (h *Host) Ping(dst netip.Addr, o PingOptions, done func(PingResult)) *Ping {
 	p := &Ping{host: h, dst: dst, done: done}
 	if err := p.register(); err != nil {
-		p.finish(PingResult{Err: err})
+		h.schedule(func() { p.finish(PingResult{Err: err}) })
 		return p
 	}
 	p.payload = make([]byte, orInt(o.Size, pingSize))
