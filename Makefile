@@ -7,10 +7,10 @@ FUZZTIME ?= 10s
 N       ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help build run replay test race lint fuzz bench golden cross clean
+.PHONY: help build run replay test race lint fuzz conformance bench golden cross clean
 
 help: ## print this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the command into bin/
 	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
@@ -40,11 +40,15 @@ fuzz: ## run every fuzz target for FUZZTIME each
 	    echo "== $$(dirname $$t) $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$(dirname $$t); \
 	  done; done
 
+conformance: ## compare the simulator with a real switch on N random cases
+	$(GO) run ./testbed/conformance/cmd/conformance -n $(N)
+
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-golden: ## rewrite the golden files; read the diff before you commit it
-	$(GO) test ./... -update
+golden: ## rewrite the golden files and the samples in documents; read the diff before you commit it
+	$(GO) test $$(grep -rl --include=*_test.go 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
+	$(GO) test $$(grep -rl --include=*_test.go 'datadriven' . | xargs -n1 dirname | sort -u) -rewrite
 
 cross: ## build and vet for the other systems
 	GOOS=darwin GOARCH=arm64 $(GO) build ./... && GOOS=darwin GOARCH=arm64 $(GO) vet ./...
