@@ -14,6 +14,7 @@ type Bridge struct {
 	config Config
 	tool   string // path of ovs-ofctl
 	events *events
+	link   *link
 
 	life    context.Context // ends with Close
 	end     context.CancelFunc
@@ -68,7 +69,7 @@ func prepare(c Config) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bridge{config: c, tool: tool, host: host, events: newEvents(), spelling: spelling{},
+	b := &Bridge{config: c, tool: tool, host: host, events: newEvents(), link: newLink(), spelling: spelling{},
 		info: Info{Bridge: c.Bridge, RunDir: c.RunDir, Database: c.Database}}
 	b.life, b.end = context.WithCancel(context.Background())
 	return b, nil

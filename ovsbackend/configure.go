@@ -86,6 +86,7 @@ func (b *Bridge) watchDatabase(db *database) {
 			return
 		case <-lost:
 		}
+		b.link.drop() // ovs-vswitchd serves no OpenFlow without its database
 		db.Close()
 		db = retry(b, func(ctx context.Context) (*database, error) {
 			db, err := openDatabase(ctx, b.config.Database)
@@ -98,7 +99,7 @@ func (b *Bridge) watchDatabase(db *database) {
 			}
 			return db, nil
 		})
-		if db != nil {
+		if db != nil && b.link.isUp() {
 			b.events.put(datapath.Event{Kind: datapath.Connected})
 		}
 	}

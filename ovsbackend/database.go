@@ -62,7 +62,17 @@ func openDatabase(ctx context.Context, address string) (*database, error) {
 	if err := c.Connect(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := c.MonitorAll(ctx); err != nil {
+	var root rootRow
+	var b bridgeRow
+	var p portRow
+	var i interfaceRow
+	// The columns are named, for the library stumbles over changes of others.
+	_, err = c.Monitor(ctx, c.NewMonitor(
+		client.WithTable(&root, &root.Bridges, &root.NextCfg, &root.CurCfg),
+		client.WithTable(&b, &b.Name, &b.Ports, &b.FailMode, &b.Protocols, &b.DatapathType),
+		client.WithTable(&p, &p.Name, &p.Interfaces),
+		client.WithTable(&i, &i.Name, &i.Type, &i.OfportRequest, &i.Ofport, &i.MAC, &i.Error)))
+	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("monitor the tables: %w", err)
 	}

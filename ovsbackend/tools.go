@@ -35,6 +35,10 @@ func findTool(name string) (string, error) {
 // ofctl runs ovs-ofctl on the bridge: command, bridge, args. It speaks OpenFlow 1.5, whose encoding loses
 // nothing, and does not fetch the names of ports and tables, which takes longer than all the rest.
 func (b *Bridge) ofctl(ctx context.Context, stdin, command string, args ...string) (string, error) {
+	tried := "run ovs-ofctl " + command + " on " + b.config.managementSocket()
+	if err := b.link.await(ctx); err != nil {
+		return "", unavailable(ctx, tried, err)
+	}
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, b.tool, append([]string{"-O", "OpenFlow15", "--no-names", command, "unix:" + b.config.managementSocket()}, args...)...)
 	cmd.Env = []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH"), "OVS_RUNDIR=" + b.config.RunDir}
@@ -43,7 +47,7 @@ func (b *Bridge) ofctl(ctx context.Context, stdin, command string, args ...strin
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && ctx.Err() == nil && errors.As(err, &exit) && exit.Exited() {
-		err = &ovsproto.RefusedError{Command: "ovs-ofctl " + command, Words: stderr.String()}
+		err = &ovsproto.RefusedError{Command: "ovs-ofctl", Words: stderr.String()}
 	}
-	return stdout.String(), unavailable(ctx, "run ovs-ofctl on "+b.config.managementSocket(), err)
+	return stdout.String(), unavailable(ctx, tried, err)
 }

@@ -34,14 +34,15 @@ func (b *Bridge) connect(ctx context.Context) (*ovsproto.Conn, error) {
 // watchSwitch turns what happens on the connection, and its end, into events until the Bridge is closed.
 func (b *Bridge) watchSwitch(conn *ovsproto.Conn) {
 	for conn != nil {
+		b.link.up(conn)
 		b.events.put(datapath.Event{Kind: datapath.Connected})
 		b.listen(conn)
+		b.link.down()
 		if b.life.Err() != nil {
 			return
 		}
 		b.events.put(datapath.Event{Kind: datapath.Disconnected})
-		conn = retry(b, b.connect)
-		if conn != nil {
+		if conn = retry(b, b.connect); conn != nil {
 			b.workers.Go(b.repairSwitch)
 		}
 	}

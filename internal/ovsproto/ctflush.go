@@ -5,29 +5,22 @@ import (
 	"net/netip"
 )
 
-// ConnTuple is what is known of one direction of connections to be flushed. What is zero or not valid
-// may be anything, except for ICMP: then all of it counts.
+// ConnTuple names one tracked connection by its zone and the original direction, before any
+// translation.
 type ConnTuple struct {
-	Src, Dst           netip.Addr
-	SrcPort, DstPort   uint16
-	ICMP               bool
-	ID                 uint16
-	ICMPType, ICMPCode uint8
-}
-
-// ConnFlush selects connections. OVS 3.1 understands it in its own way: with an original tuple that is
-// complete, no Zone means zone 0; else any.
-type ConnFlush struct {
-	Zone        *uint16
-	Proto       uint8 // 0: any
-	Orig, Reply ConnTuple
+	Zone             uint16
+	Proto            uint8
+	Src, Dst         netip.Addr
+	SrcPort, DstPort uint16
+	ICMP             bool // has an id, type and code instead of ports
+	ID               uint16
+	Type, Code       uint8
 }
 
 // Properties of NXT_CT_FLUSH and of a tuple in it (Open vSwitch's nicira-ext.h).
 const (
-	flushOrig  = 0
-	flushReply = 1
-	flushZone  = 2
+	flushOrig = 0
+	flushZone = 2
 
 	tupleSrc      = 0
 	tupleDst      = 1
@@ -43,20 +36,27 @@ const (
 	subtypeCTFlush = 32 // since Open vSwitch 3.1
 )
 
-// Message is the request to flush. There is no reply; a barrier tells that it was done.
-func (f ConnFlush) Message() Message {
-	b := binary.BigEndian.AppendUint32(nil, vendorNicira)
-	b = binary.BigEndian.AppendUint32(b, subtypeCTFlush)
-	b = append(b, f.Proto, 0, 0, 0, 0, 0, 0, 0)
-	for kind, t := range []ConnTuple{flushOrig: f.Orig, flushReply: f.Reply} {
-		if properties := t.properties(); len(properties) > 0 {
-			b = appendProperty(b, uint16(kind), append([]byte{0, 0, 0, 0}, properties...))
-		}
-	}
-	if f.Zone != nil {
-		b = appendProperty(b, flushZone, binary.BigEndian.AppendUint16(nil, *f.Zone))
+// FlushConn is the request to forget a connection. There is no reply; a barrier tells that it was done.
+func FlushConn(t ConnTuple) Message {
+	b := flushHeader(t.Proto)
+	b = appendProperty(b, flushOrig, append([]byte{0, 0, 0, 0}, t.properties()...))
+	b = appendProperty(b, flushZone, binary.BigEndian.AppendUint16(nil, t.Zone))
+	return Message{Type: Experimenter, Body: b}
+}
+
+// FlushZone is the request to forget the connections of a zone, or, if it is 0, all connections.
+func FlushZone(zone uint16) Message {
+	b := flushHeader(0)
+	if zone != 0 {
+		b = appendProperty(b, flushZone, binary.BigEndian.AppendUint16(nil, zone))
 	}
 	return Message{Type: Experimenter, Body: b}
+}
+
+func flushHeader(proto uint8) []byte {
+	b := binary.BigEndian.AppendUint32(nil, vendorNicira)
+	b = binary.BigEndian.AppendUint32(b, subtypeCTFlush)
+	return append(b, proto, 0, 0, 0, 0, 0, 0, 0)
 }
 
 func (t ConnTuple) properties() (b []byte) {
@@ -74,8 +74,8 @@ func (t ConnTuple) properties() (b []byte) {
 	}
 	if t.ICMP {
 		b = appendProperty(b, tupleICMPID, binary.BigEndian.AppendUint16(nil, t.ID))
-		b = appendProperty(b, tupleICMPType, []byte{t.ICMPType})
-		b = appendProperty(b, tupleICMPCode, []byte{t.ICMPCode})
+		b = appendProperty(b, tupleICMPType, []byte{t.Type})
+		b = appendProperty(b, tupleICMPCode, []byte{t.Code})
 	}
 	return b
 }
