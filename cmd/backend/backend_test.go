@@ -1,0 +1,43 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func get(t *testing.T, server *httptest.Server, path string) (status int, body string) {
+	t.Helper()
+	r, err := server.Client().Get(server.URL + path)
+	require.NoError(t, err)
+	defer r.Body.Close()
+	all, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return r.StatusCode, string(all)
+}
+
+func TestAnswers(t *testing.T) {
+	server := httptest.NewServer(newBackend("be1", time.Millisecond))
+	defer server.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+
+	for _, n := range []string{"1", "2"} { // only requests for / count
+		status, body := get(t, server, "/")
+		require.Equal(t, http.StatusOK, status)
+		require.Regexp(t, `^backend=be1  time=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+ client=127\.0\.0\.1:\d+  served=`+address+`  req=`+n+"\n$", body)
+		status, body = get(t, server, "/healthz")
+		require.Equal(t, http.StatusOK, status)
+		require.Equal(t, "ok\n", body)
+	}
+	_, body := get(t, server, "/slow?seconds=3")
+	require.Equal(t, "tick 1/3 backend=be1\ntick 2/3 backend=be1\ntick 3/3 backend=be1\n", body)
+	for path, want := range map[string]int{"/none": 404, "/slow?seconds=0": 400, "/slow?seconds=x": 400, "/slow?seconds=86401": 400} {
+		status, _ := get(t, server, path)
+		require.Equal(t, want, status, path)
+	}
+}

@@ -1,0 +1,156 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"hpnn/model"
+	"hpnn/testbed/netns"
+)
+
+// How the members are probed here.
+const (
+	interval = 200 * time.Millisecond
+	timeout  = 150 * time.Millisecond
+	rise     = 2
+	fall     = 3
+)
+
+// current is the bed that an interrupt has to close; the lock is held while it is built.
+var current struct {
+	sync.Mutex
+	bed *netns.Bed
+}
+
+// TestMain removes the site when the run is interrupted.
+func TestMain(m *testing.M) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		s := <-signals
+		current.Lock() // for good: nothing is built any more
+		if current.bed != nil {
+			current.bed.Close()
+		}
+		fmt.Fprintln(os.Stderr, "e2e: ended by", s)
+		os.Exit(130)
+	}()
+	os.Exit(m.Run())
+}
+
+// site is a bed and what was measured on it.
+type site struct {
+	t     *testing.T
+	bed   *netns.Bed
+	table table
+}
+
+// newSite builds the site and takes it away after the test. If that failed, it keeps what helps to find out why.
+func newSite(t *testing.T) *site {
+	if reason, ok := netns.Available(); !ok {
+		t.Skip(reason)
+	}
+	s := &site{t: t}
+	programs := build(t)
+	begun := time.Now()
+	current.Lock()
+	defer current.Unlock()
+	bed, err := netns.Open(t.Context(), netns.Config{Topology: topology(t), Programs: programs})
+	require.NoError(t, err)
+	s.bed, current.bed = bed, bed
+	t.Cleanup(bed.Close)
+	t.Cleanup(s.keep)
+	s.table.add("site built", ms(time.Since(begun)), "")
+	return s
+}
+
+// topology is the example's with short intervals.
+func topology(t *testing.T) model.Topology {
+	top, err := model.Load("../examples/hpnn.yaml")
+	require.NoError(t, err)
+	for i := range top.Pools {
+		h := &top.Pools[i].Health
+		h.Interval, h.Timeout, h.Rise, h.Fall = interval, timeout, rise, fall
+	}
+	return top
+}
+
+// build makes the programs; HPNN_BIN names a directory that has them already.
+func build(t *testing.T) string {
+	if dir := os.Getenv("HPNN_BIN"); dir != "" {
+		dir, err := filepath.Abs(dir)
+		require.NoError(t, err)
+		return dir
+	}
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-o", dir, "../cmd/hcd", "../cmd/backend").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
+
+// keep is a cleanup: HPNN_E2E_KEEP names the directory, else it is a new one.
+func (s *site) keep() {
+	if !s.t.Failed() {
+		return
+	}
+	dir := os.Getenv("HPNN_E2E_KEEP")
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), "hpnn-failed-"+time.Now().Format("20060102-150405"))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := s.bed.Keep(ctx, dir); err != nil {
+		s.t.Logf("not all could be kept: %v", err)
+	}
+	s.t.Logf("captures, dumps and logs are in %s", dir)
+}
+
+// await waits until the daemon's status is as wanted and returns how long that took.
+func (s *site) await(t *testing.T, what string, limit time.Duration, done func(netns.Status) bool) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	var last netns.Status
+	var err error
+	for time.Since(begun) < limit {
+		if last, err = s.bed.Status(t.Context()); err == nil && done(last) {
+			return time.Since(begun)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	require.FailNowf(t, "time is up", "after %v not %s: %+v %v", limit, what, last, err)
+	return 0
+}
+
+// allLive tells whether all members own slots and the switch holds what it should.
+func allLive(s netns.Status) bool {
+	for _, p := range s.Pools {
+		for _, m := range p.Members {
+			if !m.InPool {
+				return false
+			}
+		}
+	}
+	return len(s.Pools) > 0 && s.Control.InSync
+}
+
+// inPool tells whether a member of the first pool owns slots.
+func inPool(s netns.Status, member string) bool {
+	for _, m := range s.Pools[0].Members {
+		if m.Name == member {
+			return m.InPool
+		}
+	}
+	return false
+}
