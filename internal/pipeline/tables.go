@@ -75,8 +75,6 @@ type Miss struct {
 	jumps bool
 }
 
-var dropped = Miss{}
-
 func jumps(next of.TableID) Miss { return Miss{next, true} }
 
 // Next is the table where a frame goes on; false if it is dropped.

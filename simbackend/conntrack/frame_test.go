@@ -2,7 +2,6 @@ package conntrack_test
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -186,14 +185,6 @@ func (f flow) String() string {
 
 func dotted(a addr) string {
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(a)), "."), "[]")
-}
-
-func parseHex(text string) []byte {
-	b, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
-	if err != nil {
-		panic(err)
-	}
-	return b
 }
 
 // brief is a frame for a reader: TCP with flags and numbers, others with their start.

@@ -21,7 +21,6 @@ type talk struct {
 	out     [2]flow // what each side sends
 	id      uint16  // of pings
 	seq     [2]uint32
-	acked   [2]uint32
 	window  [2]uint16
 	shift   [2]int // window scale option, -1: none
 	stage   int

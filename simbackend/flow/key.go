@@ -77,7 +77,6 @@ func (k *Key) frag() uint8     { return uint8(k[wordL2]) }
 func (k *Key) tpSrc() uint16   { return uint16(k[wordL4] >> shiftTpSrc) }
 func (k *Key) tpDst() uint16   { return uint16(k[wordL4] >> shiftTpDst) }
 func (k *Key) tos() uint8      { return uint8(k[wordL4] >> shiftTOS) }
-func (k *Key) ttl() uint8      { return uint8(k[wordL4] >> shiftTTL) }
 
 // InPort is the port the frame came in on.
 func (k *Key) InPort() uint16 { return uint16(k[wordL2] >> shiftInPort) }
