@@ -156,11 +156,7 @@ func sum(answers []answer) *result {
 
 // String says how many failed, and what of, and how long it was still.
 func (r *result) String() string {
-	s := fmt.Sprintf("%d of %d failed", len(r.failed), len(r.answers))
-	if len(r.failed) > 0 {
-		s += fmt.Sprintf(", longest silence %s", ms(r.outage))
-	}
-	return s
+	return fmt.Sprintf("%d of %d failed, slowest %s, longest silence %s", len(r.failed), len(r.answers), ms(r.slowest), ms(r.outage))
 }
 
 // faults are the different errors, for a failure's text.
