@@ -1,13 +1,14 @@
 package dummy
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"net"
 	"os"
 	"strings"
+
+	"hpnn/internal/ovsproto"
 )
 
 // Encoded is a list of changes in the form that goes over the wire, ready for Apply.
@@ -73,7 +74,7 @@ func (s *Switch) record(ctx context.Context, text string) ([][]byte, error) {
 	go func() {
 		defer close(noted)
 		if conn, err := listener.Accept(); err == nil {
-			noted <- takeNotes(ctx, &openflow{conn: conn, reader: bufio.NewReader(conn)})
+			noted <- takeNotes(ctx, conn)
 		}
 	}()
 	if _, err := s.ofctl(ctx, text, "--no-names", "bundle", "unix:"+path, "-"); err != nil {
@@ -83,24 +84,25 @@ func (s *Switch) record(ctx context.Context, text string) ([][]byte, error) {
 }
 
 // takeNotes plays a switch that agrees to everything, until the other side hangs up.
-func takeNotes(ctx context.Context, o *openflow) (changes [][]byte) {
-	defer o.close()
-	if o.send(ctx, message(ofHello, 0, nil)) != nil {
+func takeNotes(ctx context.Context, conn net.Conn) (changes [][]byte) {
+	o, err := ovsproto.NewConn(ctx, conn)
+	if err != nil {
 		return nil
 	}
+	defer o.Close()
 	for {
-		kind, xid, body, err := o.next(ctx)
+		m, err := o.Next(ctx)
 		if err != nil {
 			return changes
 		}
-		switch kind {
-		case ofBundleAdd:
-			changes = append(changes, body[bundleAddHeader:])
-		case ofBundleControl:
-			binary.BigEndian.PutUint16(body[4:], binary.BigEndian.Uint16(body[4:])+1) // the reply to a request is the next number
-			err = o.send(ctx, message(ofBundleControl, xid, body))
-		case ofBarrierRequest:
-			err = o.send(ctx, message(ofBarrierReply, xid, nil))
+		switch m.Type {
+		case ovsproto.BundleAdd:
+			changes = append(changes, m.Body[bundleAddHeader:])
+		case ovsproto.BundleControl:
+			binary.BigEndian.PutUint16(m.Body[4:], binary.BigEndian.Uint16(m.Body[4:])+1) // the reply to a request is the next number
+			err = o.Send(ctx, m)
+		case ovsproto.BarrierRequest:
+			err = o.Send(ctx, ovsproto.Message{Type: ovsproto.BarrierReply, XID: m.XID})
 		}
 		if err != nil {
 			return changes
@@ -126,17 +128,17 @@ func (s *Switch) Apply(ctx context.Context, e Encoded) error {
 // taken place; an error for any message makes the bridge refuse the commit.
 func (o *openflow) bundle(ctx context.Context, changes [][]byte) error {
 	o.bundles++
-	control := func(kind byte) []byte {
-		return message(ofBundleControl, 0, append(binary.BigEndian.AppendUint32(nil, o.bundles), 0, kind, 0, bundleFlags))
+	control := func(kind byte) ovsproto.Message {
+		return ovsproto.Message{Type: ovsproto.BundleControl, Body: append(binary.BigEndian.AppendUint32(nil, o.bundles), 0, kind, 0, bundleFlags)}
 	}
-	out := control(bundleOpen)
+	out := []ovsproto.Message{control(bundleOpen)}
 	for _, c := range changes {
 		header := append(binary.BigEndian.AppendUint32(nil, o.bundles), 0, 0, 0, bundleFlags)
 		inner := append([]byte(nil), c...)
 		clear(inner[4:8]) // the transaction ids of both messages must agree
-		out = append(out, message(ofBundleAdd, 0, append(header, inner...))...)
+		out = append(out, ovsproto.Message{Type: ovsproto.BundleAdd, Body: append(header, inner...)})
 	}
-	return o.barrier(ctx, out, control(bundleCommit))
+	return o.Barrier(ctx, append(out, control(bundleCommit))...)
 }
 
 // Dump is an undecoded flow dump.
@@ -156,30 +158,10 @@ func (s *Switch) RawFlows(ctx context.Context) (Dump, error) {
 
 // flows asks for all flows and returns the replies, which may be several.
 func (o *openflow) flows(ctx context.Context) (replies [][]byte, err error) {
-	const flowDesc, more = 1, 1 // OFPMP_FLOW_DESC; OFPMPF_REPLY_MORE
-	o.xid++
-	request := []byte{0, flowDesc, 0, 0, 0, 0, 0, 0}
-	request = append(request, 0xff, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0) // all tables, ports, groups
-	request = append(request, make([]byte, 16)...)                                                       // cookie, mask
-	request = append(request, 0, 1, 0, 4, 0, 0, 0, 0)                                                    // empty OXM match
-	if err := o.send(ctx, message(ofPartRequest, o.xid, request)); err != nil {
-		return nil, fmt.Errorf("ask for flows: %w", err)
-	}
-	for {
-		kind, xid, body, err := o.next(ctx)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("await flows: %w", err)
-		case xid != o.xid:
-		case kind == ofError:
-			return nil, refusal(body)
-		case kind == ofPartReply && len(body) >= 8:
-			replies = append(replies, body)
-			if binary.BigEndian.Uint16(body[2:])&more == 0 {
-				return replies, nil
-			}
-		}
-	}
+	request := []byte{0xff, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0} // all tables, ports, groups
+	request = append(request, make([]byte, 16)...)                                               // cookie, mask
+	request = append(request, 0, 1, 0, 4, 0, 0, 0, 0)                                            // empty OXM match
+	return o.Multipart(ctx, ovsproto.FlowDesc, request)
 }
 
 // Decode has ovs-ofctl print dumps: each as DumpFlows would have printed it, without the line before the flows.
@@ -189,7 +171,7 @@ func (s *Switch) Decode(ctx context.Context, dumps ...Dump) ([]string, error) {
 		var all []byte
 		for i, d := range dumps {
 			for _, body := range d.messages {
-				all = append(all, message(ofPartReply, uint32(i), body)...)
+				all = append(all, flowDescReply(uint32(i), body).Bytes()...)
 			}
 		}
 		path := s.path("dumps.of")
@@ -204,6 +186,11 @@ func (s *Switch) Decode(ctx context.Context, dumps ...Dump) ([]string, error) {
 		return err
 	})
 	return texts, err
+}
+
+// flowDescReply is a message that ovs-ofctl prints as a dump of flows.
+func flowDescReply(xid uint32, body []byte) ovsproto.Message {
+	return ovsproto.Message{Type: ovsproto.MultipartReply, XID: xid, Body: append([]byte{0, byte(ovsproto.FlowDesc), 0, 0, 0, 0, 0, 0}, body...)}
 }
 
 // sortOut gathers the flow lines by the transaction id in the line that heads them.

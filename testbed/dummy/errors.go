@@ -3,7 +3,8 @@ package dummy
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"hpnn/internal/ovsproto"
 )
 
 // ErrAborted is what every AbortedError is, for errors.Is.
@@ -30,26 +31,4 @@ func (e *AbortedError) Is(target error) bool { return target == ErrAborted }
 
 // RefusedError says that OVS understood who is asking and said no: a flow it does not accept, an unknown port, a trace
 // of a malformed flow. The Switch is as it was before.
-type RefusedError struct {
-	Command string // what was asked, e.g. "ovs-ofctl bundle"
-	Words   string // what OVS answered, trimmed
-}
-
-// Error tells the command and OVS's own words.
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("%s: %s", e.Command, strings.TrimSpace(e.Words))
-}
-
-// connection tells whether a tool failed because it could not speak to a daemon.
-func (e *RefusedError) connection() bool {
-	for _, words := range brokenConnection {
-		if strings.Contains(e.Words, words) {
-			return true
-		}
-	}
-	return false
-}
-
-// brokenConnection is how OVS's tools word it that a daemon is gone, or goes while they speak to it.
-var brokenConnection = []string{"onnection refused", "onnection reset", "onnection closed", "failed to connect",
-	"nd of file", "Broken pipe", "No such file"}
+type RefusedError = ovsproto.RefusedError

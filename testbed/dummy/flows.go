@@ -44,7 +44,7 @@ func (s *Switch) bridgeAddress() string { return "unix:" + s.path(Local+".mgmt")
 func (s *Switch) bundle(ctx context.Context, text string) error {
 	var refused *RefusedError
 	_, err := s.ofctl(ctx, text, "--no-names", "bundle", s.bridgeAddress(), "-")
-	if errors.As(err, &refused) && !refused.connection() {
+	if errors.As(err, &refused) && !refused.Disconnected() {
 		_, err = s.ofctl(ctx, text, "--names", "bundle", s.bridgeAddress(), "-")
 	}
 	return err

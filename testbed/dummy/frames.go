@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"hpnn/internal/ovsproto"
 )
 
 const (
@@ -57,7 +59,7 @@ func (s *Switch) inject(ctx context.Context, port string, frames [][]byte) error
 	for _, f := range frames {
 		params = append(params, hex.EncodeToString(f))
 	}
-	if _, err := s.control.call(ctx, "netdev-dummy/receive", params...); err != nil {
+	if _, err := s.control.Call(ctx, "netdev-dummy/receive", params...); err != nil {
 		return err
 	}
 	if len(frames) == 1 {
@@ -89,15 +91,16 @@ func (s *Switch) Outputs() ([]Output, error) {
 }
 
 // barrier waits until the bridge has done what was asked of it, including the OpenFlow messages before.
-func (s *Switch) barrier(ctx context.Context, before ...[]byte) error {
-	return s.ask(ctx, func(o *openflow) error { return o.barrier(ctx, before...) })
+func (s *Switch) barrier(ctx context.Context, before ...ovsproto.Message) error {
+	return s.ask(ctx, func(o *openflow) error { return o.Barrier(ctx, before...) })
 }
 
 // received returns how many frames from a port of the configuration the bridge has finished with.
 func (s *Switch) received(ctx context.Context, port string) (count uint64, err error) {
 	number, _ := s.config.number(port)
 	err = s.ask(ctx, func(o *openflow) (err error) {
-		count, err = o.received(ctx, number)
+		counters, err := o.PortCounters(ctx, number)
+		count = counters.RxFrames
 		return err
 	})
 	return count, err
@@ -125,7 +128,7 @@ func (s *Switch) ask(ctx context.Context, question func(*openflow) error) (err e
 }
 
 func (s *Switch) hangUp() {
-	s.bridge.close()
+	s.bridge.hangUp()
 	s.bridge = nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"hpnn/internal/ovsproto"
 )
 
 // path returns the path of a file in the switch's directory.
@@ -73,13 +75,13 @@ func (s *Switch) startVswitchd(ctx context.Context) (err error) {
 }
 
 func (s *Switch) connect(ctx context.Context) (err error) {
-	if s.control, err = dialUnixctl(ctx, s.path("vswitchd.ctl")); err != nil {
+	if s.control, err = ovsproto.DialControl(ctx, s.path("vswitchd.ctl")); err != nil {
 		return err
 	}
 	if err := s.openCaptures(); err != nil {
 		return err
 	}
-	_, err = s.control.call(ctx, "time/stop")
+	_, err = s.control.Call(ctx, "time/stop")
 	return err
 }
 

@@ -17,7 +17,7 @@ func (s *Switch) Warp(ctx context.Context, d time.Duration) error {
 		if d <= 0 || d%time.Millisecond != 0 {
 			return fmt.Errorf("advance the clock by %v: it must be a positive number of milliseconds", d)
 		}
-		if _, err := s.control.call(ctx, "time/warp", strconv.FormatInt(d.Milliseconds(), 10)); err != nil {
+		if _, err := s.control.Call(ctx, "time/warp", strconv.FormatInt(d.Milliseconds(), 10)); err != nil {
 			return err
 		}
 		s.hangUp()
@@ -35,7 +35,7 @@ func (s *Switch) revalidate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revalidateLimit)
 	defer cancel()
 	for _, command := range []string{"pause", "resume", "pause", "resume"} {
-		if _, err := s.control.call(ctx, "revalidator/"+command); err != nil {
+		if _, err := s.control.Call(ctx, "revalidator/"+command); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (s *Switch) Reset(ctx context.Context) error {
 			return err
 		}
 		for _, command := range [][]string{{"dpctl/flush-conntrack"}, {"fdb/flush", Local}} {
-			if _, err := s.control.call(ctx, command[0], command[1:]...); err != nil {
+			if _, err := s.control.Call(ctx, command[0], command[1:]...); err != nil {
 				return err
 			}
 		}
@@ -90,7 +90,7 @@ func (s *Switch) Trace(ctx context.Context, flow, packetHex string) (string, err
 func (s *Switch) Appctl(ctx context.Context, command string, args ...string) (string, error) {
 	var text string
 	err := s.do(ctx, "call "+command, func(ctx context.Context) (err error) {
-		text, err = s.control.call(ctx, command, args...)
+		text, err = s.control.Call(ctx, command, args...)
 		return err
 	})
 	return text, err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"hpnn/internal/ovsproto"
 )
 
 const (
@@ -30,7 +32,7 @@ type Switch struct {
 	closed bool
 
 	database, vswitchd *daemon
-	control            *unixctl
+	control            *ovsproto.Control
 	bridge             *openflow
 	captures           []*capture
 }
@@ -129,8 +131,8 @@ func (s *Switch) sweep() error {
 
 // halt ends connections and daemons. It leaves the fields, so that later calls tell what happened.
 func (s *Switch) halt() {
-	s.control.close()
-	s.bridge.close()
+	s.control.Close()
+	s.bridge.hangUp()
 	for _, c := range s.captures {
 		c.close()
 	}
@@ -162,7 +164,7 @@ func (s *Switch) do(ctx context.Context, what string, call func(context.Context)
 func (s *Switch) explain(err error) error {
 	patience := time.Duration(0)
 	var refused *RefusedError
-	if disconnected(err) || errors.As(err, &refused) && refused.connection() {
+	if disconnected(err) || errors.As(err, &refused) && refused.Disconnected() {
 		patience = deathLimit
 	}
 	if death := s.death(patience); death != nil {
