@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hpnn/datapath/openflow"
 	"hpnn/internal/packet"
 	"hpnn/internal/pipeline"
 	"hpnn/testbed"
@@ -34,15 +35,15 @@ send cli2 udp 10.30.0.10:53 vlan=7`,
 				t.print("to %s: %s", t.at(uint32(o.Port)), brief(o.Frame))
 			}
 			if len(p.out) == 0 {
-				t.print("%s", dropReason(p))
+				t.print("%s", dropReason(p, pipeline.Why))
 			}
 		})
 		return nil
 	},
 }
 
-// dropReason is why nothing left because of a frame.
-func dropReason(p passed) string {
+// dropReason is why nothing left because of a frame; why is pipeline.Why or does the same.
+func dropReason(p passed, why func(openflow.TableID, uint16) (string, bool)) string {
 	v := p.verdict
 	switch {
 	case v.Err != nil:
@@ -52,7 +53,7 @@ func dropReason(p passed) string {
 	case !v.Matched:
 		return "dropped: the switch has no flow for it"
 	}
-	if reason, ok := pipeline.Why(v.Table, v.Flow.Priority); ok && len(v.Flow.Actions) == 0 {
+	if reason, ok := why(v.Table, v.Flow.Priority); ok && len(v.Flow.Actions) == 0 {
 		return fmt.Sprintf("dropped by %s: %s", tableName(v.Table), reason)
 	}
 	return fmt.Sprintf("nothing left; the last flow was in %s", tableName(v.Table))
@@ -99,6 +100,7 @@ func runSpoof(t *story, a *args) error {
 		s.vary = segment.Prefix
 	}
 	counts := map[string]int{}
+	why := remembered(pipeline.Why)
 	const batch = 100
 	for sent := 0; sent < n; sent += batch {
 		var frames [][]byte
@@ -110,7 +112,7 @@ func runSpoof(t *story, a *args) error {
 				counts["to "+t.at(uint32(o.Port))]++
 			}
 			if len(p.out) == 0 {
-				counts[dropReason(p)]++
+				counts[dropReason(p, why)]++
 			}
 		})
 		t.advance(time.Millisecond)
@@ -121,11 +123,28 @@ func runSpoof(t *story, a *args) error {
 	return nil
 }
 
+// remembered is why, asked only once for each flow.
+func remembered(why func(openflow.TableID, uint16) (string, bool)) func(openflow.TableID, uint16) (string, bool) {
+	type flow struct {
+		table    openflow.TableID
+		priority uint16
+	}
+	known := map[flow]string{}
+	return func(table openflow.TableID, priority uint16) (string, bool) {
+		reason, ok := known[flow{table, priority}]
+		if !ok {
+			reason, _ = why(table, priority)
+			known[flow{table, priority}] = reason
+		}
+		return reason, reason != ""
+	}
+}
+
 var captureCommand = command{
 	name:  "capture",
 	usage: "capture HOST [macs] [TEXT...]",
-	about: `Prints the frames that HOST has sent (>) and received (<) since capture was last asked for, or since the beginning, and
-whose line has each TEXT. With macs, prints the Ethernet addresses too.`,
+	about: `Prints the frames that HOST has sent (>) and received (<) since the block of commands began, and whose line has each
+TEXT. With macs, prints the Ethernet addresses too.`,
 	example: `ping client 192.168.5.21
 capture client`,
 	needs: []testbed.Feature{testbed.RawFrames},
@@ -151,7 +170,6 @@ capture client`,
 				lines = append(lines, line)
 			}
 		}
-		delete(t.heard, host)
 		for _, line := range repeats(lines) {
 			t.print("%s", line)
 		}

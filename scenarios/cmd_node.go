@@ -26,6 +26,7 @@ func admin(name string, word model.AdminState, about string) command {
 			for _, n := range names {
 				err = errors.Join(err, t.bed.Node().SetAdmin(n, word))
 			}
+			t.rules.want = nil
 			return err
 		},
 	}
@@ -109,7 +110,7 @@ status`,
 var logCommand = command{
 	name:  "log",
 	usage: "log [TEXT]",
-	about: `Prints the node's log since it was last asked for, or the lines of it with TEXT.`,
+	about: `Prints the node's log since the block of commands began, or the lines of it with TEXT.`,
 	example: `kill be1
 until be1 down within 8s
 log`,
@@ -123,7 +124,6 @@ log`,
 				t.print("%s", line)
 			}
 		}
-		t.log = nil
 		return nil
 	},
 }
@@ -202,12 +202,13 @@ var startCommand = command{
 }
 
 func (t *story) startNode() error {
+	err := t.bed.Node().Start()
 	t.disturb()
-	return t.bed.Node().Start()
+	return err
 }
 
 // disturb notes that the switch may differ now from what the node knows.
-func (t *story) disturb() { t.rules.disturbed = t.bed.Now() }
+func (t *story) disturb() { t.rules.disturbed, t.rules.want = t.bed.Now(), nil }
 
 var restartCommand = command{
 	name:  "restart",

@@ -102,12 +102,11 @@ var untilCommand = command{
 	usage: "until (MEMBER|all) (up|down|in|out) | settled | reported TEXT ... within TIME [not before TIME]",
 	about: `Lets time pass until something is so, and fails if it is not so within TIME, or so already before the other one. A
 member is up or down in the node's eyes and in the switch; it is in if it owns slots. The node is settled when the switch
-holds what it should, and reported when its log has a line with TEXT.`,
+holds what it should, and reported when its log has, since the block of commands began, a line with TEXT.`,
 	example: `freeze be1
 until be1 down within 6.1s not before 4s
 thaw be1
-until be1 up within 4s
-until reported "member web/be1 is up" within 0s`,
+until reported "member web/be1 is up" within 4s`,
 	run: runUntil,
 }
 
@@ -169,14 +168,18 @@ func (t *story) condition(a *args) (func() bool, error) {
 		}
 	}
 	return func() bool {
+		found := 0
 		for _, p := range t.view.Pools {
 			for _, m := range p.Members {
-				if (who == "all" || wanted[p.Name+"/"+m.Name]) && !is(m) {
+				if who != "all" && !wanted[p.Name+"/"+m.Name] {
+					continue
+				}
+				if found++; !is(m) {
 					return false
 				}
 			}
 		}
-		return true
+		return found > 0
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -99,7 +100,7 @@ func (t *story) moves(p control.PoolView, before, after map[uint64]uint64) strin
 	counts := map[string]int{}
 	for slot := range uint64(p.Slots) {
 		if before[slot] != after[slot] {
-			counts[names[before[slot]]+"->"+names[after[slot]]]++
+			counts[cmp.Or(names[before[slot]], "former member")+"->"+names[after[slot]]]++
 		}
 	}
 	var parts []string

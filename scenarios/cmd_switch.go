@@ -57,16 +57,19 @@ func (t *story) flows() ([]openflow.FlowEntry, error) {
 }
 
 var flowsCommand = command{
-	name:    "flows",
-	usage:   "flows TABLE [TEXT...]",
-	about:   `Prints the flows of a table, given by name or number, that have each TEXT, and how many packets each has matched.`,
-	example: `flows listener nw_dst=192.168.5.21`,
+	name:  "flows",
+	usage: "flows TABLE [actions] [TEXT...]",
+	about: `Prints the flows of a table, given by name or number, that have each TEXT, and how many packets each has matched; with
+actions, also what they do.`,
+	example: `flows listener nw_dst=192.168.5.21
+flows arp actions 192.168.5.21`,
 	run: func(t *story, a *args) error {
 		word := a.word("TABLE")
 		id, known := findTable(word)
 		if !known {
 			a.fail("the pipeline has no table %q", word)
 		}
+		actions := a.has("actions")
 		var texts []string
 		for key, value := range a.options {
 			texts = append(texts, key+"="+value)
@@ -78,9 +81,14 @@ var flowsCommand = command{
 		}
 		entries, err := t.flows()
 		for _, e := range entries {
-			if line := e.Flow.String(); e.Table == id && containsAll(line, texts) {
-				t.print("%d packets: %s", e.Packets, line)
+			line := e.Flow.String()
+			if e.Table != id || !containsAll(line, texts) {
+				continue
 			}
+			if !actions {
+				line, _, _ = strings.Cut(line, " actions=")
+			}
+			t.print("%d packets: %s", e.Packets, line)
 		}
 		return err
 	},
@@ -292,6 +300,7 @@ get client http://192.168.5.21/`,
 			return err
 		}
 		t.disturb()
+		t.rules.damaged = true
 		return t.bed.Switch().Bridge().Commit(context.Background(), bundle)
 	},
 }

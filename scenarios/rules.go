@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"hpnn/datapath/openflow"
@@ -78,16 +79,20 @@ func (t *story) verify() error {
 		return &ViolationError{b.rule, t.now, b.detail}
 	}
 	state := t.bed.Node().State()
-	if !state.Running || state.Due > 0 || t.rules.failing || t.bed.Now() < t.rules.disturbed+Grace {
+	if !state.Running || state.Due > 0 || t.rules.failing {
 		return nil
 	}
 	problem, err := t.outOfStep()
 	if err != nil {
 		return fmt.Errorf("%v: %w", t.now, err)
 	}
+	if problem != "" && t.bed.Now() < t.rules.disturbed+Grace {
+		return nil
+	}
 	if problem != "" {
 		return &ViolationError{InStep, t.now, problem}
 	}
+	t.rules.damaged = false
 	return t.lint()
 }
 
@@ -97,29 +102,43 @@ func (t *story) outOfStep() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	want := t.bed.Node().Program()
-	found := 0
-	for _, e := range entries {
-		if kind := e.Cookie & pipeline.CookieKind; kind == pipeline.CookieFDB || kind == pipeline.CookieAdjacency {
-			continue
-		}
-		f, ok := want.Get(e.Key())
-		if !ok || !f.Equal(e.Flow) {
-			return fmt.Sprintf("the switch holds %v", e.Flow), nil
-		}
-		found++
+	if t.rules.want == nil {
+		want := t.bed.Node().Program()
+		t.rules.want = &want
 	}
-	if missing := want.Len() - found; missing > 0 {
-		return fmt.Sprintf("the switch lacks %d of %d flows", missing, want.Len()), nil
+	have := make([]openflow.Flow, len(entries))
+	for i, e := range entries {
+		have[i] = e.Flow
 	}
-	var have []openflow.Flow
-	for _, e := range entries {
-		have = append(have, e.Flow)
+	if problem := unlike(have, *t.rules.want); problem != "" {
+		return problem, nil
 	}
-	if b := openflow.Diff(have, want); len(b) > 0 {
+	if b := openflow.Diff(have, *t.rules.want); len(b) > 0 {
 		return fmt.Sprintf("a re-sync would change %d flows: %v", len(b), b[0]), nil
 	}
 	return "", nil
+}
+
+// unlike is how the flows of a switch, in order, differ from a program; learned ones do not count.
+func unlike(have []openflow.Flow, want openflow.Program) string {
+	next, stop := iter.Pull(want.All())
+	defer stop()
+	for _, f := range have {
+		if kind := f.Cookie & pipeline.CookieKind; kind == pipeline.CookieFDB || kind == pipeline.CookieAdjacency {
+			continue
+		}
+		w, ok := next()
+		if !ok || w.Key().Compare(f.Key()) > 0 {
+			return fmt.Sprintf("the switch holds %v", f)
+		}
+		if !w.Equal(f) {
+			return fmt.Sprintf("the switch lacks %v", w)
+		}
+	}
+	if w, more := next(); more {
+		return fmt.Sprintf("the switch lacks %v", w)
+	}
+	return ""
 }
 
 // lint checks the program that is in force, if it is another than the last time.
@@ -138,8 +157,10 @@ func (t *story) lint() error {
 type rules struct {
 	broken    *breach // the first
 	failing   bool    // calls of the node to the switch fail
+	damaged   bool    // flows of others are in the switch: frames may go anywhere
 	disturbed time.Duration
 	linted    bool
+	want      *openflow.Program            // what the node wants the switch to hold; nil if it may be another by now
 	services  map[endpoint]uint16          // the pool of each listener, by its address and port
 	vips      map[address]bool             // of all listeners
 	dead      map[uint16]map[endpoint]bool // members that are down and own no slot, by pool
@@ -155,7 +176,7 @@ func (r *rules) begin(t model.Topology) {
 
 // learn takes in a topology.
 func (r *rules) learn(t model.Topology) {
-	r.linted = false
+	r.linted, r.want = false, nil
 	r.services, r.vips, r.members = map[endpoint]uint16{}, map[address]bool{}, map[endpoint]bool{}
 	for _, l := range t.Listeners {
 		p, _ := t.Pool(l.Pool)
@@ -171,10 +192,7 @@ func (r *rules) learn(t model.Topology) {
 
 // committed takes in what the node has brought about.
 func (r *rules) committed(t model.Topology, v control.View) {
-	r.linted = false
-	if !v.InSync {
-		return
-	}
+	r.linted, r.want = false, nil
 	r.dead = map[uint16]map[endpoint]bool{}
 	for _, p := range v.Pools {
 		r.dead[p.ID] = map[endpoint]bool{}

@@ -62,7 +62,7 @@ func (t *story) tap(in datapath.Injection, out []datapath.Output, v simbackend.V
 
 // frame checks what left because of a frame; one that the node sent itself came in nowhere.
 func (r *rules) frame(in datapath.Injection, out []datapath.Output) {
-	if len(out) == 0 || r.broken != nil {
+	if len(out) == 0 || r.broken != nil || r.damaged {
 		return
 	}
 	from := look(in.Frame)

@@ -177,6 +177,8 @@ func names(known map[string]command) string {
 
 // block does the steps of a block.
 func (t *story) block(calls []call, r *Result) error {
+	clear(t.heard)
+	t.log = nil
 	for _, c := range calls {
 		if err := t.step(c); err != nil {
 			return err

@@ -21,6 +21,7 @@ func TestStories(t *testing.T) {
 	require.NoError(t, err)
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
 			result, err := scenarios.Run(path, scenarios.Config{Bed: *bed, Update: *update})
 			if err != nil {
 				t.Fatal(err)

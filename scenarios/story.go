@@ -26,11 +26,11 @@ type story struct {
 	topology model.Topology
 	rules    rules
 	view     control.View // after the node's last change that took effect
-	log      []string     // of the node, since it was last asked for
+	log      []string     // of the node, since the block began
 	jobs     []*job
 	trouble  error                        // of what runs in the background
 	local    map[string]uint16            // the port that each host connects from next
-	heard    map[string][]testbed.Heard   // frames by host, since they were last asked for
+	heard    map[string][]testbed.Heard   // frames by host, since the block began
 	dropped  map[dropKey]uint64           // by the flows that drop, when they were last asked for
 	owners   map[uint16]map[uint64]uint64 // who owned each slot of each pool when slots were last asked for; nil before
 	sending  func(passed)                 // told of each frame that passed the switch; may be nil
@@ -104,9 +104,12 @@ func (t *story) close() error {
 	return t.bed.Close()
 }
 
+// committed takes in what the node has brought about.
 func (t *story) committed(v control.View) {
-	t.view = v
-	t.rules.committed(t.topology, v)
+	if v.InSync {
+		t.view = v
+		t.rules.committed(t.topology, v)
+	}
 }
 
 func (t *story) note(_ time.Duration, line string) { t.log = append(t.log, line) }

@@ -2,8 +2,10 @@ package testbed
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"hpnn/internal/packet"
 	"hpnn/model"
@@ -16,7 +18,8 @@ import (
 type Stand struct {
 	World    *simhost.World
 	Topology model.Topology
-	Webs     map[string]*simhost.Web      // by host
+	Webs     map[string]*simhost.Web // by host; the first of each
+	webs     map[service]*simhost.Web
 	Probes   map[netip.Addr]*simhost.Host // by probe address
 }
 
@@ -30,7 +33,7 @@ const (
 
 // NewStand puts the machines of a valid topology into a world.
 func NewStand(t model.Topology, w *simhost.World) (*Stand, error) {
-	s := &Stand{World: w, Topology: t, Webs: map[string]*simhost.Web{}, Probes: map[netip.Addr]*simhost.Host{}}
+	s := &Stand{World: w, Topology: t, Webs: map[string]*simhost.Web{}, webs: map[service]*simhost.Web{}, Probes: map[netip.Addr]*simhost.Host{}}
 	for _, segment := range t.Segments {
 		if err := s.beyond(segment); err != nil {
 			return nil, err
@@ -107,6 +110,7 @@ func (s *Stand) beyond(segment model.Segment) error {
 		h, err := s.World.Add(simhost.HostConfig{
 			Name: s.name(probeName, segment), Port: p.Port.Number, MAC: packet.MAC(p.MAC),
 			Address: netip.PrefixFrom(p.Address, segment.Prefix.Bits()), Neighbours: s.neighbours(segment),
+			Routes: s.onward(segment),
 		})
 		if err != nil {
 			return err
@@ -130,6 +134,16 @@ func (s *Stand) beyond(segment model.Segment) error {
 		Address: netip.PrefixFrom(a, segment.Prefix.Bits()), Routes: routes,
 	})
 	return err
+}
+
+// onward are the static routes by way of a host of the segment, as the node's kernel has them.
+func (s *Stand) onward(segment model.Segment) (routes []simhost.Route) {
+	for _, r := range s.Topology.Routes {
+		if segment.Prefix.Contains(r.Via) {
+			routes = append(routes, simhost.Route{Prefix: r.Prefix, Via: r.Via})
+		}
+	}
+	return routes
 }
 
 // neighbours are the static entries of the node's kernel: probes need not ask.
@@ -159,26 +173,76 @@ func macOf(a netip.Addr) packet.MAC {
 
 // serve starts the web servers of members.
 func (s *Stand) serve() error {
-	type service struct {
-		host string
-		port uint16
-	}
 	served := map[service]bool{}
 	for _, p := range s.Topology.Pools {
 		for _, m := range p.Members {
-			host := s.World.Host(m.Host)
-			if host == nil || host.Address() != m.Address || served[service{m.Host, m.Port}] {
-				continue // behind a route, or there already
-			}
-			web, err := host.ServeWeb(m.Port)
+			host, err := s.memberHost(m)
 			if err != nil {
 				return fmt.Errorf("start member %s: %w", m.Name, err)
 			}
-			served[service{m.Host, m.Port}] = true
-			s.Webs[m.Host] = web
+			at := service{host.Name(), m.Port}
+			if !served[at] {
+				web, err := host.ServeWeb(m.Port)
+				if err != nil {
+					return fmt.Errorf("start member %s: %w", m.Name, err)
+				}
+				served[at] = true
+				s.webs[at] = web
+				if s.Webs[host.Name()] == nil {
+					s.Webs[host.Name()] = web
+				}
+			}
+			s.answer(s.webs[at], p.Health)
 		}
 	}
 	return nil
+}
+
+// service is a port of a host.
+type service struct {
+	host string
+	port uint16
+}
+
+// answer lets a server say at the monitor's path what it says at /healthz.
+func (s *Stand) answer(web *simhost.Web, m model.HealthMonitor) {
+	path, _, _ := strings.Cut(m.Path, "?")
+	if path == "" || path == "/" || path == "/healthz" || path == "/slow" {
+		return
+	}
+	web.Handle(path, func(x *simhost.Exchange) {
+		if web.Health() == simhost.Unhealthy {
+			x.Reply(http.StatusServiceUnavailable, "unhealthy\n")
+			return
+		}
+		x.Reply(http.StatusOK, "ok\n")
+	})
+}
+
+// memberHost is the host of a member. One behind a route is added at the port of its next hop, whose
+// MAC its frames bear; every address is beyond that router for it.
+func (s *Stand) memberHost(m model.Member) (*simhost.Host, error) {
+	for _, h := range s.World.Hosts() {
+		if h.Address() == m.Address {
+			return h, nil
+		}
+	}
+	hop, ok := s.Topology.NextHop(m.Address)
+	if !ok {
+		return nil, fmt.Errorf("no declared host has its address %s or is the way to it", m.Address)
+	}
+	segment, _ := s.Topology.Segment(hop.Segment)
+	route, _ := s.Topology.RouteTo(m.Address)
+	gateway := beyondAddress(s.Topology, model.Segment{Prefix: route.Prefix}, 1)
+	name := m.Name
+	if s.World.Host(name) != nil {
+		name = m.Address.String()
+	}
+	return s.World.Add(simhost.HostConfig{
+		Name: name, Port: hop.Port.Number, MAC: packet.MAC(hop.MAC),
+		Address: netip.PrefixFrom(m.Address, route.Prefix.Bits()), Gateway: gateway,
+		Neighbours: []simhost.Neighbour{{Address: gateway, MAC: packet.MAC(segment.Gateway.MAC)}},
+	})
 }
 
 // Clients lists the hosts that are no members and no part of the node, in the order they were added.
