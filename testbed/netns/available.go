@@ -30,6 +30,9 @@ func Available() (reason string, ok bool) {
 	if _, err := os.Stat(schemaPath); err != nil {
 		return fmt.Sprintf("find the OVSDB schema: %v (install openvswitch-switch)", err), false
 	}
+	if err := usable(); err != nil {
+		return err.Error(), false
+	}
 	return "", true
 }
 

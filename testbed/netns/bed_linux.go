@@ -88,9 +88,11 @@ func (b *Bed) Close() {
 		for _, m := range b.machines {
 			processes = append(processes, m.backend)
 		}
+		var ends sync.WaitGroup
 		for _, p := range processes {
-			p.stop()
+			ends.Go(p.stop)
 		}
+		ends.Wait()
 		for _, c := range b.captures {
 			c.close()
 		}
