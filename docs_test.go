@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,15 +61,33 @@ func refreshFile(t *testing.T, file string, refresh func(string) string) {
 	require.Equal(t, fresh, string(text), "run go test . -update")
 }
 
-// TestLinksOfDocuments follows the relative links of the README and of docs.
+// TestLinksOfDocuments follows the relative links of the README and of docs, to the heading if they name one.
 func TestLinksOfDocuments(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^):]+))?\)`)
 	for _, file := range append(documents(t), "examples/README.md") {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			_, err := os.Stat(filepath.Join(filepath.Dir(file), m[1]))
+		for _, m := range link.FindAllStringSubmatch(readFile(t, file), -1) {
+			target := file
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(file), m[1])
+			}
+			_, err := os.Stat(target)
 			require.NoErrorf(t, err, "%s links to %s", file, m[1])
+			if m[2] != "" {
+				require.Containsf(t, anchors(readFile(t, target)), m[2], "%s links to a heading of %s", file, target)
+			}
 		}
 	}
+}
+
+var notInAnchors = regexp.MustCompile(`[^a-z0-9 _-]`)
+
+// anchors are the headings of a document as links name them.
+func anchors(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
+			name := notInAnchors.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			all = append(all, strings.ReplaceAll(name, " ", "-"))
+		}
+	}
+	return all
 }
