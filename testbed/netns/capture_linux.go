@@ -14,20 +14,34 @@ import (
 	"hpnn/internal/pcap"
 )
 
-const (
-	keepFrames = 4000 // of each port, the newest
-	keepBytes  = 256  // of each frame
-)
+// keepFrames is how many frames of each port are kept, the newest.
+const keepFrames = 4000
 
-// capture keeps the newest frames that pass a port of the switch, in both directions.
+// capture keeps the newest frames that pass a port of the switch.
 type capture struct {
 	socket *os.File
 	done   chan struct{}
 
 	mu   sync.Mutex
-	ring []pcap.Record
+	ring []Frame
 	next int // where the oldest is, once the ring is full
 }
+
+// Frame is a frame that passed a port of the switch.
+type Frame struct {
+	At   time.Time
+	Way  Way
+	Data []byte
+}
+
+// Way is where a frame went.
+type Way uint8
+
+// Possible ways.
+const (
+	In  Way = iota + 1 // to the switch
+	Out                // to the machine
+)
 
 // capture begins to listen on a device of the namespace (packet(7)).
 func (s *space) capture(name string) (*capture, error) {
@@ -59,38 +73,54 @@ func listen(name string, index int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
+// run reads until the socket is closed.
 func (c *capture) run() {
 	defer close(c.done)
-	buffer := make([]byte, pcap.MaxFrame)
-	for {
-		n, err := c.socket.Read(buffer)
-		switch {
-		case err == nil:
-			c.keep(buffer[:n], time.Now())
-		case errors.Is(err, unix.ENETDOWN): // the device went down; it may come up again
-		default:
-			return
-		}
+	conn, err := c.socket.SyscallConn()
+	if err != nil {
+		return
+	}
+	buffer := make([]byte, 1<<16)
+	for err == nil {
+		err = conn.Read(func(fd uintptr) bool { return c.receive(int(fd), buffer) })
 	}
 }
 
-func (c *capture) keep(frame []byte, at time.Time) {
-	r := pcap.Record{Time: at.UnixNano(), Data: append([]byte(nil), frame[:min(len(frame), keepBytes)]...), OrigLen: len(frame)}
+// receive takes what is there. It returns false when nothing is, to wait for more.
+func (c *capture) receive(fd int, buffer []byte) (tookAny bool) {
+	for {
+		n, from, err := unix.Recvfrom(fd, buffer, 0)
+		if errors.Is(err, unix.EAGAIN) {
+			return tookAny
+		}
+		tookAny = true // an error is one too: the device went down, and may come up again
+		if err != nil {
+			continue
+		}
+		f := Frame{At: time.Now(), Way: In, Data: append([]byte(nil), buffer[:n]...)}
+		if link, ok := from.(*unix.SockaddrLinklayer); ok && link.Pkttype == unix.PACKET_OUTGOING {
+			f.Way = Out
+		}
+		c.keep(f)
+	}
+}
+
+func (c *capture) keep(f Frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.ring) < keepFrames {
-		c.ring = append(c.ring, r)
+		c.ring = append(c.ring, f)
 		return
 	}
-	c.ring[c.next] = r
+	c.ring[c.next] = f
 	c.next = (c.next + 1) % keepFrames
 }
 
 // frames are those that were kept, oldest first.
-func (c *capture) frames() []pcap.Record {
+func (c *capture) frames() []Frame {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append(append([]pcap.Record(nil), c.ring[c.next:]...), c.ring[:c.next]...)
+	return append(append([]Frame(nil), c.ring[c.next:]...), c.ring[:c.next]...)
 }
 
 func (c *capture) close() {
@@ -100,27 +130,34 @@ func (c *capture) close() {
 	}
 }
 
-// Frames are the newest frames of both directions at a machine's port of the switch, cut to their first 256 bytes,
-// oldest first.
-func (b *Bed) Frames(m *Machine) []pcap.Record { return b.captures[m.Port].frames() }
+// Frames are the newest frames at a machine's port of the switch, both ways, oldest first.
+func (b *Bed) Frames(m *Machine) []Frame { return b.captures[m.Port].frames() }
 
-// writeCaptures writes a file PORT.pcap for each port with a cable.
+// writeCaptures writes two files for each port with a cable: in/PORT.pcap and out/PORT.pcap.
 func (b *Bed) writeCaptures(dir string) (err error) {
-	for port, c := range b.captures {
-		if c != nil {
-			err = errors.Join(err, writeCapture(filepath.Join(dir, port+".pcap"), c.frames()))
+	for way, name := range map[Way]string{In: "in", Out: "out"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			return err
+		}
+		for port, c := range b.captures {
+			if c != nil {
+				err = errors.Join(err, writeCapture(filepath.Join(dir, name, port+".pcap"), c.frames(), way))
+			}
 		}
 	}
 	return err
 }
 
-func writeCapture(path string, frames []pcap.Record) error {
+func writeCapture(path string, frames []Frame, way Way) error {
 	w, err := pcap.Create(path)
 	if err != nil {
 		return err
 	}
 	for _, f := range frames {
-		if err := w.Write(f); err != nil {
+		if f.Way != way {
+			continue
+		}
+		if err := w.Write(pcap.Record{Time: f.At.UnixNano(), Data: f.Data}); err != nil {
 			return errors.Join(err, w.Close())
 		}
 	}
