@@ -18,7 +18,7 @@ var sendCommand = command{
 	name:  "send",
 	usage: "send HOST FRAME",
 	about: `Sends a frame from HOST, true or forged, and prints what leaves the switch because of it, and to whom; or why it was
-dropped. ` + frameHelp,
+dropped. See "What a frame is".`,
 	example: `send client arp who-has 192.168.5.21
 send cli2 tcp 10.20.0.100:80
 send cli2 icmp 10.20.0.2 from=10.20.0.1
@@ -80,7 +80,7 @@ var spoofCommand = command{
 	name:  "spoof",
 	usage: "spoof HOST N FRAME",
 	about: `Sends N frames like FRAME from HOST, 100 a millisecond, each with another source MAC and another source address: those of
-from=PREFIX one after another, or of the segment of HOST. Prints what became of them, counted. FRAME is as in send.`,
+from=PREFIX one after another, or of the segment of HOST. Prints what became of them, counted. See "What a frame is".`,
 	example: `spoof client 1000 udp 10.20.0.2:53
 spoof client 1000 udp 10.20.0.2:53 from=100.64.0.0/10
 fdb total`,

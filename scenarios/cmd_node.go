@@ -218,6 +218,7 @@ ovs-vswitchd does.`,
 	example: `restart switch
 until settled within 2s
 get client http://192.168.5.21/ x10`,
+	wordNeeds: map[string][]testbed.Feature{"node": {testbed.KillNode}, "switch": {testbed.RestartSwitch}},
 	run: func(t *story, a *args) error {
 		what := a.word("node or switch")
 		if what != "node" && what != "switch" {
@@ -228,21 +229,11 @@ get client http://192.168.5.21/ x10`,
 		}
 		if what == "switch" {
 			t.disturb()
-			return t.require(testbed.RestartSwitch, t.bed.Switch().Restart)
+			return t.bed.Switch().Restart()
 		}
-		return t.require(testbed.KillNode, func() error {
-			if err := t.bed.Node().Kill(); err != nil {
-				return err
-			}
-			return t.startNode()
-		})
+		if err := t.bed.Node().Kill(); err != nil {
+			return err
+		}
+		return t.startNode()
 	},
-}
-
-// require does something that needs a feature.
-func (t *story) require(f testbed.Feature, do func() error) error {
-	if err := t.bed.Can(f); err != nil {
-		return skip{fmt.Errorf("needs %v: bed %s: %w", f, t.bed.Name(), err)}
-	}
-	return do()
 }

@@ -7,6 +7,7 @@ import (
 
 	"hpnn/internal/control"
 	"hpnn/model"
+	"hpnn/testbed"
 )
 
 var topologyCommand = command{
@@ -17,7 +18,7 @@ serve HTTP: "/" says who answered whom, "/healthz" 200 or 503, "/slow?seconds=N"
 a public segment is a machine called client, behind that of a private one the provider's gateway.
 
 FILE is relative to the story. Indented lines are laid over the file: mappings are merged key by key, lists of
-named things thing by thing, null takes something away, and all else is replaced.`,
+named things thing by thing, null takes a key away and remove: true a thing, and all else is replaced.`,
 	example: `topology ../examples/hpnn.yaml
   pools:
   - {name: web, algorithm: maglev, members: [{name: be4, weight: 3}]}
@@ -47,21 +48,27 @@ func (t *story) load(file, over string) (model.Topology, error) {
 var needsCommand = command{
 	name:  "needs",
 	usage: "needs FEATURE...",
-	about: `Skips the story on a bed that lacks a feature. What single commands need is known: this is for what a story takes
-for granted besides.`,
-	example: `needs virtual-time`,
-	run: func(t *story, a *args) error {
+	about: `Skips the story on a bed that lacks a feature. What the commands need is known: this is for what a story takes for
+granted besides.`,
+	example:   `needs virtual-time`,
+	wordNeeds: featureWords(),
+	run: func(_ *story, a *args) error {
 		for _, w := range a.rest() {
-			f, err := feature(w)
-			if err != nil {
-				return err
-			}
-			if err := t.bed.Can(f); err != nil {
-				return skip{fmt.Errorf("needs %v: bed %s: %w", f, t.bed.Name(), err)}
+			if _, err := testbed.ParseFeature(w); err != nil {
+				a.fail("%w", err)
 			}
 		}
 		return a.done()
 	},
+}
+
+// featureWords lets the name of a feature need that feature.
+func featureWords() map[string][]testbed.Feature {
+	words := map[string][]testbed.Feature{}
+	for _, f := range testbed.Features() {
+		words[f.String()] = []testbed.Feature{f}
+	}
+	return words
 }
 
 var hostsCommand = command{

@@ -236,7 +236,7 @@ var traceCommand = command{
 	name:  "trace",
 	usage: "trace HOST FRAME",
 	about: `Prints what the switch would do now to a frame of HOST: the flow it would match in each table, and where it would leave.
-FRAME is explained below.`,
+See "What a frame is".`,
 	example: `trace client tcp 192.168.5.21:80`,
 	needs:   []testbed.Feature{testbed.RawFrames},
 	run: func(t *story, a *args) error {

@@ -64,7 +64,8 @@ kill -9 does: the switch goes on by itself.`,
 	example: `kill node
 get client http://192.168.5.21/
 start node`,
-	needs: []testbed.Feature{testbed.KillHosts},
+	needs:     []testbed.Feature{testbed.KillHosts},
+	wordNeeds: map[string][]testbed.Feature{"node": {testbed.KillNode}},
 	run: func(t *story, a *args) error {
 		host := a.word("HOST or node")
 		if err := a.done(); err != nil {

@@ -11,7 +11,9 @@ type command struct {
 	input   bool   // it takes indented lines
 	early   bool   // it may come before there is a site
 	needs   []testbed.Feature
-	run     func(*story, *args) error
+	// wordNeeds are what it needs if it is followed by a word.
+	wordNeeds map[string][]testbed.Feature
+	run       func(*story, *args) error
 }
 
 // family is a group of commands.

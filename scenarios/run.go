@@ -110,6 +110,7 @@ func (s *Script) tell(c Config) (r Result, outputs [][]string, err error) {
 	if err != nil {
 		return r, nil, err
 	}
+	t.calls = slices.Concat(steps...)
 	for i, b := range s.Blocks {
 		t.printed = nil
 		err := t.block(steps[i], &r)
@@ -137,6 +138,27 @@ type call struct {
 	Step
 	command command
 	words   []string
+}
+
+// needs are the features that the call needs.
+func (c call) needs() []testbed.Feature {
+	all := c.command.needs
+	for _, w := range c.words {
+		all = append(all, c.command.wordNeeds[w]...)
+	}
+	return all
+}
+
+// able says, as a skip, what of all that the story needs the bed lacks.
+func (t *story) able() error {
+	for _, c := range t.calls {
+		for _, f := range c.needs() {
+			if err := t.bed.Can(f); err != nil {
+				return skip{fmt.Errorf("%s (line %d) needs %v: bed %s: %w", c.command.name, c.Line, f, t.bed.Name(), err)}
+			}
+		}
+	}
+	return nil
 }
 
 // prepare finds the command of every step, before any is done.
@@ -196,13 +218,6 @@ func (t *story) step(c call) error {
 			return stepError{c, err}
 		}
 	}
-	if t.bed != nil {
-		for _, f := range c.command.needs {
-			if err := t.bed.Can(f); err != nil {
-				return skip{fmt.Errorf("%s (line %d) needs %v: bed %s: %w", c.command.name, c.Line, f, t.bed.Name(), err)}
-			}
-		}
-	}
 	a := newArgs(c.words)
 	a.input = c.Input
 	if err := c.command.run(t, a); err != nil {
@@ -233,6 +248,3 @@ func (e stepError) Error() string {
 
 // Unwrap is the error itself.
 func (e stepError) Unwrap() error { return e.err }
-
-// feature finds what a story says it needs.
-func feature(name string) (testbed.Feature, error) { return testbed.ParseFeature(name) }

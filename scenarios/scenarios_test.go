@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"flag"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -31,4 +32,18 @@ func TestStories(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDocument keeps docs/scenarios.md as the commands have it.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	want, err := scenarios.Document(filepath.Join("..", "docs"), "testdata")
+	require.NoError(t, err)
+	path := filepath.Join("..", "docs", "scenarios.md")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
+	}
+	have, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(have), "go test ./scenarios -update")
 }

@@ -14,24 +14,24 @@ import (
 // numbers are what differs from stack to stack in a summary of a frame.
 var numbers = regexp.MustCompile(` (seq|ack|win|id) \d+`)
 
-// frameHelp explains the frames of send, spoof and trace.
-const frameHelp = `A frame is one of
+// Frames explains the frames of send, spoof and trace.
+const Frames = `A frame is one of
 
-	tcp ADDRESS:PORT [flags=S]           flags of S, A, F, R, P; a SYN if none are given
-	udp ADDRESS:PORT
-	icmp ADDRESS                         an echo request
-	arp who-has ADDRESS
-	arp is-at ADDRESS                    an answer: the sender has ADDRESS
-	arp announce ADDRESS                 the same, unasked and for all
-	ether TYPE                           anything else, such as 0x88cc
+    tcp ADDRESS:PORT [flags=S]    flags of S, A, F, R and P; a SYN if none are given
+    udp ADDRESS:PORT
+    icmp ADDRESS                  an echo request
+    arp who-has ADDRESS
+    arp is-at ADDRESS             an answer: the sender has ADDRESS
+    arp announce ADDRESS          the same, unasked and for all
+    ether TYPE                    anything else, such as 0x88cc
 
-from HOST. It bears the addresses of HOST and goes where HOST would send it, unless it says otherwise:
+It bears the addresses of the host that sends it and goes where that host would send it, unless it says otherwise:
 
-	from=ADDRESS[:PORT]   the source; ports are 50000 if not given
-	mac=MAC               the source MAC; a host's name stands for its own
-	to=MAC                the destination MAC; likewise, or gateway, or broadcast
-	ttl=N  vlan=N  seq=N  ack=N  data=TEXT
-	bad-checksum          of TCP, UDP or ICMP
+    from=ADDRESS[:PORT]           the source; the port is 50000 if not given
+    mac=MAC                       the source MAC; the name of a host stands for its own
+    to=MAC                        the destination MAC; likewise, or gateway, or broadcast
+    ttl=N  vlan=N  seq=N  ack=N  data=TEXT
+    bad-checksum                  of TCP, UDP or ICMP
 `
 
 // spec is a frame as text, or many that differ in their source.

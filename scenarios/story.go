@@ -19,7 +19,8 @@ import (
 type story struct {
 	config  Config
 	path    string
-	now     Step // being done
+	calls   []call // all of the story
+	now     Step   // being done
 	printed []string
 
 	bed      testbed.Bed
@@ -85,13 +86,16 @@ func (t *story) open(topology *model.Topology) error {
 		return err
 	}
 	t.bed = bed
+	if err := t.able(); err != nil {
+		return err
+	}
 	t.committed(bed.Node().State().View)
 	return nil
 }
 
 // carryOn keeps of another story what outlives a site.
 func (t *story) carryOn(old *story) *story {
-	t.now, t.printed = old.now, old.printed
+	t.now, t.printed, t.calls = old.now, old.printed, old.calls
 	t.local, t.heard = map[string]uint16{}, map[string][]testbed.Heard{}
 	t.dropped = map[dropKey]uint64{}
 	return t
