@@ -173,13 +173,18 @@ func (b *Bed) startBackends() (err error) {
 			if i < 0 || b.machines[i].backend != nil {
 				continue
 			}
-			m := b.machines[i]
-			m.backend, err = m.space.start(b.dir, m.Name, filepath.Join(b.config.Programs, "backend"),
-				"-name", m.Name, "-listen", fmt.Sprintf(":%d", member.Port))
-			if err != nil {
+			b.machines[i].serves = member.Port
+			if err := b.Revive(b.machines[i]); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// Revive starts the backend of a machine that is a member.
+func (b *Bed) Revive(m *Machine) (err error) {
+	m.backend, err = m.space.start(b.dir, m.Name, filepath.Join(b.config.Programs, "backend"),
+		"-name", m.Name, "-listen", fmt.Sprintf(":%d", m.serves))
+	return err
 }

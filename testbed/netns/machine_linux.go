@@ -24,6 +24,7 @@ type Machine struct {
 
 	routes  []route
 	space   *space
+	serves  uint16   // the backend's port; 0 if it has none
 	backend *process // nil if it serves nothing
 }
 
@@ -32,6 +33,9 @@ type route struct {
 	to  netip.Prefix
 	via netip.Addr
 }
+
+// Do calls f on a thread that is in the machine's namespace. Sockets that f opens, and processes that it starts, stay there.
+func (m *Machine) Do(f func() error) error { return m.space.do(f) }
 
 // Dial connects from the machine; the address is a literal one.
 func (m *Machine) Dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
@@ -70,6 +74,26 @@ func (m *Machine) Freeze() error { return m.backend.signal(syscall.SIGSTOP) }
 
 // Thaw ends that.
 func (m *Machine) Thaw() error { return m.backend.signal(syscall.SIGCONT) }
+
+// Kill ends the machine's backend as kill -9 does; its kernel lives and refuses connections. Revive starts it again.
+func (m *Machine) Kill() { m.backend.kill() }
+
+// Cut unplugs a machine's cable at the switch.
+func (b *Bed) Cut(m *Machine) error { return b.plug(m, b.node.handle.LinkSetDown) }
+
+// Mend plugs it in.
+func (b *Bed) Mend(m *Machine) error { return b.plug(m, b.node.handle.LinkSetUp) }
+
+func (b *Bed) plug(m *Machine, set func(netlink.Link) error) error {
+	link, err := b.node.handle.LinkByName(m.Port)
+	if err == nil {
+		err = set(link)
+	}
+	if err != nil {
+		return fmt.Errorf("plug port %s: %w", m.Port, err)
+	}
+	return nil
+}
 
 // routes lead from a segment to the others, by the node.
 func routes(t model.Topology, from model.Segment) (all []route) {
