@@ -126,13 +126,16 @@ func (c *learnCode) flow(k *flow.Key) openflow.Flow {
 		case openflow.LearnMatchField:
 			f.Match = matchSub(f.Match, s.Dst, k.GetSub(s.Src))
 		default:
-			f.Actions = append(f.Actions, learnedAction(s, k))
+			if a := learnedAction(s, k); a != nil {
+				f.Actions = append(f.Actions, a)
+			}
 		}
 	}
 	return f
 }
 
-// learnedAction is the action that a spec makes of a frame with fields k.
+// learnedAction is the action that a spec makes of a frame with fields k; nil if there is none, for
+// an output to what is no port.
 func learnedAction(s openflow.LearnSpec, k *flow.Key) openflow.Action {
 	switch s := s.(type) {
 	case openflow.LearnLoadField:
@@ -140,9 +143,25 @@ func learnedAction(s openflow.LearnSpec, k *flow.Key) openflow.Action {
 	case openflow.LearnLoadValue:
 		return openflow.Load(s.Value, s.Dst)
 	case openflow.LearnOutput:
-		return openflow.Output{Port: openflow.PortNo(k.GetSub(s.Src).Lo)}
+		if port, ok := learnedPort(k.GetSub(s.Src)); ok {
+			return openflow.Output{Port: port}
+		}
+		return nil
 	}
 	panic(fmt.Sprintf("simbackend: learn spec %v is not an action", s))
+}
+
+// learnedPort is the port of a value, if a learned flow may name it.
+func learnedPort(v openflow.Value) (openflow.PortNo, bool) {
+	if v.BitLen() > 16 {
+		return 0, false
+	}
+	switch p := openflow.PortNo(v.Lo); p {
+	case openflow.PortIn, openflow.PortFlood, openflow.PortAll, openflow.PortLocal:
+		return p, true
+	default:
+		return p, p < openflow.PortMax
+	}
 }
 
 // agrees reports whether f, which has the match and priority of the flow that the frame would
@@ -167,8 +186,11 @@ func (c *learnCode) agrees(f *openflow.Flow, k *flow.Key) bool {
 				return false
 			}
 		case openflow.LearnOutput:
-			v, ok := at[openflow.Output](f, n)
-			if !ok || v.Port != openflow.PortNo(k.GetSub(s.Src).Lo) {
+			port, ok := learnedPort(k.GetSub(s.Src))
+			if !ok {
+				continue
+			}
+			if v, ok := at[openflow.Output](f, n); !ok || v.Port != port {
 				return false
 			}
 		default:

@@ -123,9 +123,14 @@ func (p *pass) store(dst *flow.Ref, v openflow.Value, from openflow.Field) {
 }
 
 // write writes v to dst, even if the frame lacks it: what does not ask for that at commit does not ask
-// here.
+// here. The VLAN id of an untagged frame is that part of a vlan_tci which does not make a tag.
 func (p *pass) write(dst *flow.Ref, v openflow.Value) {
-	dst.Set(&p.key, v)
+	if sub := dst.Sub(); sub.Field == openflow.VLANVID && !flow.Present(&p.key, openflow.VLANVID) {
+		sub.Field = openflow.VLANTCI
+		p.key.SetSub(sub, v)
+	} else {
+		dst.Set(&p.key, v)
+	}
 	if p.trace != nil {
 		p.trace.now(dst.Sub(), &p.key)
 	}

@@ -199,7 +199,9 @@ func (c *learnCode) actionsText(k *flow.Key) string {
 		case openflow.LearnLoadValue:
 			texts = append(texts, fmt.Sprintf("load:%#x->%v", s.Value.Lo, s.Dst))
 		case openflow.LearnOutput:
-			texts = append(texts, learnedAction(s, k).String())
+			if a := learnedAction(s, k); a != nil {
+				texts = append(texts, a.String())
+			}
 		}
 	}
 	if texts == nil {
