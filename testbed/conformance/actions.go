@@ -17,10 +17,14 @@ func (m *maker) actions(match openflow.Match, table openflow.TableID, n int) []o
 			list = longer
 		}
 	}
+	m.gen.Fields = fieldsOf[protocolOf(match)]
+	if m.chance(10) {
+		m.gen.Fields = nil // all, those of the connection tracker, too
+	}
 	for range m.IntN(n) {
 		add(m.action(match, table))
 	}
-	if m.chance(80) {
+	if m.chance(88) {
 		add(m.onward(match, table))
 	}
 	return list
@@ -30,19 +34,23 @@ func (m *maker) actions(match openflow.Match, table openflow.TableID, n int) []o
 func (m *maker) onward(match openflow.Match, table openflow.TableID) openflow.Action {
 	last := int(table) == m.tables-1
 	switch {
-	case !last && m.traits.tracking && m.chance(35):
+	case !last && m.traits.tracking && m.chance(40):
 		return m.ct(table)
-	case !last && m.chance(35):
+	case !last && m.chance(45):
 		return openflow.Resubmit{InPort: openflow.PortIn, Table: m.later(table)}
-	case !last && m.chance(30):
+	case !last && m.chance(40):
 		return openflow.GotoTable{Table: m.later(table)}
 	}
 	return m.output()
 }
 
-// later is a table behind the given one, or, rarely, any.
+// later is a table behind the given one, or, rarely, any. With tracking that could not be: each of thousands of lookups
+// might fork a frame that goes through thousands of lookups.
 func (m *maker) later(table openflow.TableID) openflow.TableID {
-	if int(table) >= m.tables-1 || m.chance(2) {
+	if m.traits.tracking && int(table) >= m.tables-1 {
+		return openflow.TableID(m.tables) // empty
+	}
+	if int(table) >= m.tables-1 || !m.traits.tracking && m.chance(2) {
 		return openflow.TableID(m.IntN(m.tables))
 	}
 	return table + 1 + openflow.TableID(m.IntN(m.tables-1-int(table)))
@@ -129,6 +137,9 @@ func (m *maker) register() openflow.Subfield {
 
 func (m *maker) loadRegister(openflow.Match, openflow.TableID) openflow.Action {
 	dst := m.register()
+	if m.chance(50) {
+		dst = openflow.Whole(openflow.Register(m.IntN(2)))
+	}
 	return openflow.Load(openflow.U64(uint64(m.IntN(5))).And(openflow.Ones(int(dst.Width))), dst)
 }
 

@@ -79,7 +79,7 @@ func newMaker(seed uint64, captures Captures) *maker {
 		Rand: rand.New(rand.NewPCG(seed, 1)), seed: seed, gen: openflowtest.New(seed),
 		captures: captures, datagram: uint16(seed * 16), tables: 2,
 	}
-	m.tables += m.IntN(5)
+	m.tables += m.IntN(4)
 	m.gen.Tables = openflow.TableID(m.tables)
 	m.gen.Ports = []openflow.PortNo{1, 2, 3, 4, 7}
 	m.gen.Values = m.value

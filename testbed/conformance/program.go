@@ -12,16 +12,21 @@ func (m *maker) program() []openflow.Flow {
 		flows = m.theme()
 	}
 	for table := range openflow.TableID(m.tables) {
-		n := 1 + m.IntN(5)
+		n := 1 + m.IntN(4)
 		if table == 0 {
-			n += m.IntN(6)
+			n += m.IntN(5)
 		}
 		for range n {
 			if f, ok := m.flow(table, flows); ok {
 				flows = append(flows, f)
 			}
 		}
-		if m.chance(60) {
+		if m.traits.tracking && m.chance(70) {
+			if f, ok := m.trackingFlow(table, flows); ok {
+				flows = append(flows, f)
+			}
+		}
+		if m.chance(75) {
 			if f, ok := m.flowFor(table, 0, openflow.Match{}, flows); ok {
 				flows = append(flows, f)
 			}
@@ -59,6 +64,26 @@ func (m *maker) flowFor(table openflow.TableID, priority uint16, match openflow.
 	return f, f.Validate() == nil
 }
 
+// trackingFlow is a flow for many IP packets that tracks them.
+func (m *maker) trackingFlow(table openflow.TableID, others []openflow.Flow) (openflow.Flow, bool) {
+	match := openflow.Match{}.With(openflow.EthType, openflow.U64(openflow.EthTypeIPv4))
+	if m.chance(40) {
+		match = match.With(openflow.IPProto, openflow.U64(pick[uint64](m, openflow.ProtoTCP, openflow.ProtoUDP, openflow.ProtoICMP)))
+	}
+	if table > 0 && m.chance(50) {
+		match = m.trackingMatch(match)
+	}
+	f, ok := m.flowFor(table, uint16(13+m.IntN(4)), match, others)
+	if !ok {
+		return f, false
+	}
+	f.Actions = []openflow.Action{m.ct(table)}
+	if m.chance(70) {
+		f.Actions = append(f.Actions, m.actions(match, table, 2)...)
+	}
+	return f, f.Validate() == nil
+}
+
 // overlaps reports whether a frame could match f and another flow of its table and priority.
 func overlaps(f openflow.Flow, others []openflow.Flow) bool {
 	for _, o := range others {
@@ -76,17 +101,17 @@ func (m *maker) match(table openflow.TableID) openflow.Match {
 	if m.chance(85) {
 		match = m.protocol(k)
 	}
-	if m.chance(25) {
+	if m.chance(15) {
 		match = m.with(match, openflow.InPort, k.Get(openflow.InPort))
 	}
-	for range m.IntN(4) {
+	for range max(0, m.IntN(6)-2) {
 		f := m.field(&k)
 		match = m.with(match, f, m.near(&k, f))
 	}
-	if table > 0 && m.chance(40) {
-		match = m.with(match, openflow.Register(m.IntN(4)), openflow.U64(uint64(m.IntN(4))))
+	if table > 0 && m.chance(25) {
+		match = m.with(match, openflow.Register(m.IntN(2)), openflow.U64(uint64(m.IntN(3))))
 	}
-	if m.traits.tracking && m.chance(45) {
+	if m.traits.tracking && m.chance(10+25*min(1, int(table))) {
 		match = m.trackingMatch(match)
 	}
 	if m.traits.vlan && m.chance(30) {
@@ -137,7 +162,7 @@ func (m *maker) trackingMatch(match openflow.Match) openflow.Match {
 	if m.chance(85) {
 		value, mask = openflow.CTTrk, openflow.CTTrk
 	}
-	for range m.IntN(3) {
+	for range m.IntN(2) + m.IntN(2) {
 		bit := uint32(1) << m.IntN(8)
 		mask |= bit
 		if m.chance(65) {
