@@ -18,6 +18,7 @@
 //	args.go     the words of a command
 //	run.go      a story, block by block
 //	story.go    the site and what a story has to remember
+//	beds.go     where stories can happen
 //	rules.go    what holds after every step, whatever the story: no story has to ask for it
 //	command.go  the list of commands; families of them are in cmd_*.go
 //	spec.go     frames as text

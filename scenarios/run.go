@@ -13,7 +13,7 @@ import (
 
 // Config says where stories happen. The zero value is a good one.
 type Config struct {
-	Bed      string // "sim" if empty
+	Bed      string // one of Beds; "sim" if empty
 	Topology string // the file that a story runs on which names none
 	Update   bool   // write what the commands print into the file, whatever it was
 }

@@ -155,7 +155,7 @@ func TestStoryOnATopologyOfTheUser(t *testing.T) {
 
 func TestUnknownBed(t *testing.T) {
 	_, err := Run(filepath.Join("testdata", "probes.txt"), Config{Bed: "feather"})
-	require.ErrorContains(t, err, `testdata/probes.txt:3: topology: open bed "feather": there is none of this name: use sim`)
+	require.ErrorContains(t, err, `testdata/probes.txt:3: topology: find bed "feather": there is none of this name: use sim`)
 }
 
 func TestDifference(t *testing.T) {

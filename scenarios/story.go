@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -38,9 +39,7 @@ type story struct {
 }
 
 func newStory(c Config, path string) *story {
-	if c.Bed == "" {
-		c.Bed = "sim"
-	}
+	c.Bed = cmp.Or(c.Bed, "sim")
 	return &story{config: c, path: path}
 }
 
@@ -79,9 +78,11 @@ func (t *story) open(topology *model.Topology) error {
 	*t = *newStory(t.config, t.path).carryOn(t)
 	t.topology = *topology
 	t.rules.begin(t.topology)
-	bed, err := testbed.Open(t.config.Bed, t.topology, testbed.BedConfig{
-		Seed: 1, Tap: t.tap, Heard: t.hear, Log: t.note, Committed: t.committed,
-	})
+	open, err := findBed(t.config.Bed)
+	if err != nil {
+		return err
+	}
+	bed, err := open(t.topology, testbed.BedConfig{Seed: 1, Tap: t.tap, Heard: t.hear, Log: t.note, Committed: t.committed})
 	if err != nil {
 		return err
 	}

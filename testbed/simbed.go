@@ -15,16 +15,6 @@ import (
 	"hpnn/testbed/simhost"
 )
 
-// Open builds the site of a valid topology on the bed of a name.
-func Open(bed string, t model.Topology, c BedConfig) (Bed, error) {
-	if bed != simName {
-		return nil, fmt.Errorf("open bed %q: there is none of this name: use %s", bed, simName)
-	}
-	return OpenSim(t, c)
-}
-
-const simName = "sim"
-
 // simBed is a Sim as a Bed.
 type simBed struct {
 	sim     *Sim
@@ -68,7 +58,7 @@ func OpenSim(t model.Topology, c BedConfig) (Bed, error) {
 }
 
 // Name implements Bed.
-func (simBed) Name() string { return simName }
+func (simBed) Name() string { return "sim" }
 
 // Can implements Bed: there is nothing it cannot do.
 func (simBed) Can(Feature) error { return nil }

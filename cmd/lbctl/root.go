@@ -51,7 +51,7 @@ Set NO_COLOR to do without colours.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
 	root.SetVersionTemplate("lbctl {{.Version}}\n")
 	root.AddGroup(&cobra.Group{ID: offline, Title: "Without a node:"}, &cobra.Group{ID: online, Title: "On a running node (hcd):"})
-	group(root, offline, a.config(), a.layout(), a.render(), a.replay(), a.trace())
+	group(root, offline, a.config(), a.layout(), a.render(), a.replay(), a.scenario(), a.trace())
 	group(root, online, a.health(), a.slots(), a.status(), a.drain(), a.enable(), a.reapply(),
 		a.flows(), a.ports(), a.conns(), a.fdb(), a.metrics(), a.sim())
 	return root
