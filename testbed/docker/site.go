@@ -39,6 +39,9 @@ type Route struct {
 // prefix is that of the names of all containers but the node's.
 const prefix = "hpnn-"
 
+// publicClient is the client behind the uplink of the first public segment.
+const publicClient = "client"
+
 const (
 	clientHost  = 13  // the last number of the client's address in a public segment
 	gatewayHost = 254 // and of the provider's gateway in a private one
@@ -110,7 +113,7 @@ func beyond(t model.Topology, s model.Segment) Machine {
 	name, host, role := "gw-"+s.Name, byte(gatewayHost), Gateway
 	var routes []Route
 	if s.Kind == model.Public {
-		name, host, role, routes = "client", clientHost, Client, byNode(t, s)
+		name, host, role, routes = publicClient, clientHost, Client, byNode(t, s)
 		first := slices.IndexFunc(t.Segments, func(s model.Segment) bool { return s.Kind == model.Public && s.Uplink != nil })
 		if t.Segments[first].ID != s.ID {
 			name += "-" + s.Name

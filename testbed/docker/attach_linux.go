@@ -1,0 +1,139 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/vishvananda/netlink"
+
+	"hpnn/model"
+)
+
+// card is the name of a machine's network card.
+const card = "eth0"
+
+// Attached says what Attach did with a machine.
+type Attached struct {
+	Machine Machine
+	Fresh   bool // wired now; otherwise the wire was there
+}
+
+// Attach wires every machine to its port of the node's bridge: a veth pair, the card's MAC, address and routes, no
+// offloads. A wire that is there stays, so it may be called at any time; a container that was made or started again needs
+// it. With parent the port of the first public segment is a macvlan device on that interface of the host, and its client
+// is left alone. The containers must run (a paused one does); it needs root.
+func Attach(ctx context.Context, t model.Topology, parent string) ([]Attached, error) {
+	pids, err := pids(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	node, err := enter(t.Node.Name, pids[t.Node.Name])
+	if err != nil {
+		return nil, err
+	}
+	defer node.close()
+	node.quiet()
+	var all []Attached
+	for _, m := range Site(t) {
+		var fresh bool
+		if parent != "" && m.Name == publicClient {
+			fresh, err = attachParent(node, m, t, parent)
+		} else {
+			fresh, err = attach(node, m, pids[m.Container])
+		}
+		if err != nil {
+			return all, fmt.Errorf("attach %s: %w", m.Container, err)
+		}
+		all = append(all, Attached{m, fresh})
+	}
+	return all, nil
+}
+
+func attach(node *space, m Machine, pid int) (fresh bool, err error) {
+	s, err := enter(m.Container, pid)
+	if err != nil {
+		return false, err
+	}
+	defer s.close()
+	if wired(node, m.Port, s) {
+		return false, s.configure(m)
+	}
+	s.quiet()
+	if err := node.remove(m.Port); err != nil {
+		return false, err
+	}
+	if err := s.remove(card); err != nil {
+		return false, err
+	}
+	attributes := netlink.NewLinkAttrs()
+	attributes.Name = m.Port
+	veth := &netlink.Veth{LinkAttrs: attributes, PeerName: card, PeerHardwareAddr: net.HardwareAddr(m.MAC[:]), PeerNamespace: netlink.NsFd(s.ns)}
+	if err := node.handle.LinkAdd(veth); err != nil {
+		return false, fmt.Errorf("wire port %s: %w", m.Port, err)
+	}
+	if err := node.raise(m.Port); err != nil {
+		return false, err
+	}
+	if err := s.raise(card); err != nil {
+		return false, err
+	}
+	return true, s.configure(m)
+}
+
+// wired tells whether port and card are the two ends of one wire: each names the other's number.
+func wired(node *space, port string, s *space) bool {
+	a, err := node.handle.LinkByName(port)
+	if err != nil {
+		return false
+	}
+	b, err := s.handle.LinkByName(card)
+	if err != nil {
+		return false
+	}
+	return a.Attrs().ParentIndex == b.Attrs().Index && b.Attrs().ParentIndex == a.Attrs().Index
+}
+
+// configure gives a machine's card its address and routes. Doing it again changes nothing.
+func (s *space) configure(m Machine) error {
+	link, err := s.handle.LinkByName(card)
+	if err != nil {
+		return err
+	}
+	if err := s.handle.AddrReplace(link, &netlink.Addr{IPNet: ipNet(m.Address)}); err != nil {
+		return fmt.Errorf("give it address %v: %w", m.Address, err)
+	}
+	for _, r := range m.Routes {
+		route := &netlink.Route{LinkIndex: link.Attrs().Index, Gw: r.Via.AsSlice()}
+		if r.To.IsValid() {
+			route.Dst = ipNet(r.To)
+		}
+		if err := s.handle.RouteReplace(route); err != nil {
+			return fmt.Errorf("give it route %v via %v: %w", r.To, r.Via, err)
+		}
+	}
+	return nil
+}
+
+// attachParent makes the public port a macvlan device on an interface of the host, with the gateway's MAC: the VIPs
+// answer with it, and the interface accepts no other.
+func attachParent(node *space, m Machine, t model.Topology, parent string) (fresh bool, err error) {
+	if link, err := node.handle.LinkByName(m.Port); err == nil && link.Type() == "macvlan" {
+		return false, nil
+	}
+	if err := node.remove(m.Port); err != nil {
+		return false, err
+	}
+	on, err := netlink.LinkByName(parent)
+	if err != nil {
+		return false, fmt.Errorf("find PUB_IF=%s: %w", parent, err)
+	}
+	s, _ := t.Segment(m.Segment) // the machine's
+	attributes := netlink.NewLinkAttrs()
+	attributes.Name, attributes.ParentIndex = m.Port, on.Attrs().Index
+	attributes.HardwareAddr, attributes.Namespace = net.HardwareAddr(s.Gateway.MAC[:]), netlink.NsFd(node.ns)
+	if err := netlink.LinkAdd(&netlink.Macvlan{LinkAttrs: attributes, Mode: netlink.MACVLAN_MODE_BRIDGE}); err != nil {
+		return false, fmt.Errorf("make macvlan %s on %s: %w", m.Port, parent, err)
+	}
+	return true, node.raise(m.Port)
+}

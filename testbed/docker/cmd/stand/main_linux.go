@@ -1,0 +1,99 @@
+// Command stand builds and checks the stand in containers; docker.mk calls it.
+//
+//	stand compose   print the Compose file of a topology
+//	stand check     say what this machine lacks
+//	stand attach    wire the containers to the node's ports
+//	stand wait      return when every member is up
+//	stand verify    run the checks, print what was measured
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hpnn/model"
+	"hpnn/testbed/docker"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "stand:", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	var file, parent string
+	var within time.Duration
+	root := &cobra.Command{Use: "stand", Short: "Build and check the stand in containers", SilenceUsage: true, SilenceErrors: true}
+	root.PersistentFlags().StringVar(&file, "topology", "examples/hpnn.yaml", "the topology `FILE`")
+	add := func(use, short string, run func(context.Context, model.Topology) error) *cobra.Command {
+		c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			t, err := model.Load(file)
+			if err != nil {
+				return err
+			}
+			return run(c.Context(), t)
+		}}
+		root.AddCommand(c)
+		return c
+	}
+	add("compose", "Print the Compose file of a topology", func(_ context.Context, t model.Topology) error {
+		fmt.Print(docker.Compose(t))
+		return nil
+	})
+	add("check", "Say what this machine lacks", func(ctx context.Context, _ model.Topology) error { return check(ctx) })
+	add("attach", "Wire the containers to the node's ports", func(ctx context.Context, t model.Topology) error {
+		return attach(ctx, t, parent)
+	}).Flags().StringVar(&parent, "parent", "", "make the public port a macvlan device on this `INTERFACE` of the host")
+	add("wait", "Return when every member is up", func(ctx context.Context, t model.Topology) error {
+		return wait(ctx, t, within)
+	}).Flags().DurationVar(&within, "timeout", time.Minute, "how long to wait")
+	add("verify", "Run the checks, print what was measured", func(ctx context.Context, t model.Topology) error {
+		return docker.Verify(ctx, t, os.Stdout)
+	})
+	return root
+}
+
+func check(ctx context.Context) error {
+	lacks := docker.Lacks(ctx)
+	for _, l := range lacks {
+		fmt.Fprintln(os.Stderr, "-", l)
+	}
+	if len(lacks) > 0 {
+		return errors.New("this machine cannot run the stand yet")
+	}
+	return nil
+}
+
+func attach(ctx context.Context, t model.Topology, parent string) error {
+	all, err := docker.Attach(ctx, t, parent)
+	for _, a := range all {
+		state := "is attached"
+		if a.Fresh {
+			state = "attached"
+		}
+		fmt.Printf("%-12s %-11s port %-6s %-16v %v\n", a.Machine.Container, state, a.Machine.Port, a.Machine.Address, a.Machine.MAC)
+	}
+	return err
+}
+
+func wait(ctx context.Context, t model.Topology, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	begun := time.Now()
+	if err := docker.Wait(ctx, t); err != nil {
+		return fmt.Errorf("not up after %v: %w", within, err)
+	}
+	fmt.Printf("every member is up after %.1f s\n", time.Since(begun).Seconds())
+	return nil
+}

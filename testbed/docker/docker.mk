@@ -1,0 +1,94 @@
+# The stand in containers; docs/docker.md walks through it. The Makefile includes this file.
+#
+#   BASE=debian:bookworm-slim  another base image than the one that make base builds
+#   TOPOLOGY=file.yaml         another topology than the example
+#   DATAPATH=system            the kernel's datapath, where the host has the module
+#   PUB_IF=eth1                the public segment on a real interface, not with a client in a container
+#   M=be1  SRC=192.168.5.13  T=11   what drain and enable, trace, flows are about
+
+STAND_DIR := testbed/docker
+STAND_BIN := $(BIN)/docker
+TOPOLOGY  ?= examples/hpnn.yaml
+DATAPATH  ?= netdev
+PUB_IF    ?=
+BASE      ?= hpnn-base
+NODE      ?= hpnn-lb
+COMPOSE   ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
+SHIM      ?= 192.168.5.13
+SHIM_TO   ?= 192.168.5.20 192.168.5.21
+DOCKER_BUILD := DOCKER_BUILDKIT=0 docker build --quiet --build-arg BASE=$(BASE)
+STAND     := $(STAND_BIN)/stand --topology $(TOPOLOGY)
+STAND_UP  := TOPOLOGY=$(abspath $(TOPOLOGY)) DATAPATH=$(DATAPATH) $(COMPOSE) -p hpnn -f $(STAND_BIN)/compose.yaml
+LBCTL     := docker exec $(NODE) lbctl
+
+.PHONY: base images stand-programs up attach verify down health slots drain enable metrics ports conns trace fdb flows shim shim-down
+
+base: ## build the stand's base image out of Debian's packages, for a host without a registry
+	@$(STAND_DIR)/base/build.sh hpnn-base
+
+stand-programs:
+	@mkdir -p $(STAND_BIN)
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags=-s -o $(STAND_BIN)/ ./cmd/hcd ./cmd/lbctl ./cmd/backend ./$(STAND_DIR)/cmd/supervise ./$(STAND_DIR)/cmd/stand
+
+images: stand-programs ## build the stand's images
+	@docker image inspect $(BASE) >/dev/null 2>&1 || test $(BASE) != hpnn-base || \
+	  { echo "there is no image hpnn-base: run make base, or use BASE=debian:bookworm-slim where there is a registry"; exit 1; }
+	@for i in node backend client; do $(DOCKER_BUILD) -t hpnn-$$i -f $(STAND_DIR)/$$i.Dockerfile $(STAND_BIN) >/dev/null && echo "built hpnn-$$i" || exit 1; done
+
+up: stand-programs ## start the stand in containers; wait until every member is up
+	@$(STAND) check
+	@$(MAKE) --no-print-directory images
+	@$(STAND) compose >$(STAND_BIN)/compose.yaml
+	@$(STAND_UP) up -d --remove-orphans
+	@$(STAND) attach $(if $(PUB_IF),--parent $(PUB_IF))
+	@$(STAND) wait
+
+attach: ## wire the stand's containers again, after one was made or started anew
+	@$(STAND) attach $(if $(PUB_IF),--parent $(PUB_IF))
+
+verify: ## check the stand; print what was measured
+	@$(STAND) verify
+
+down: ## stop the stand; nothing is left but the images
+	@$(STAND_UP) down --remove-orphans --timeout 3
+	@left=$$(docker ps -aq --filter label=hpnn.stand); test -z "$$left" || { echo "left: $$left"; exit 1; }
+
+health: ## of the stand's node: the members' health
+	@$(LBCTL) health
+
+slots: ## of the stand's node: the slot tables
+	@$(LBCTL) slots
+
+drain: ## M=be1: give a member no new connections
+	@$(LBCTL) drain $(M)
+
+enable: ## M=be1: give it connections again
+	@$(LBCTL) enable $(M)
+
+metrics: ## of the stand's node: what Prometheus reads
+	@$(LBCTL) metrics
+
+ports: ## of the stand's node: the bridge's ports
+	@$(LBCTL) ports
+
+conns: ## of the stand's node: the tracked connections
+	@$(LBCTL) conns
+
+trace: ## SRC=192.168.5.13 [SEG=pub0 VIP=192.168.5.21]: the way of a client's first frame
+	@$(LBCTL) trace in_port=$(or $(SEG),pub0),tcp,nw_src=$(SRC),nw_dst=$(or $(VIP),192.168.5.21),tp_dst=80
+
+fdb: ## of the stand's node: the learned addresses
+	@$(LBCTL) fdb
+
+flows: ## [T=11]: the rules of the stand's node, of one table
+	@$(LBCTL) flows $(T)
+
+shim: ## with PUB_IF: give the host itself a way to the public addresses (macvlan devices do not see their parent)
+	@test -n "$(PUB_IF)" || { echo "say which interface: make shim PUB_IF=eth1"; exit 1; }
+	ip link add hpnn-shim link $(PUB_IF) type macvlan mode bridge
+	ip address add $(SHIM)/32 dev hpnn-shim
+	ip link set hpnn-shim up
+	for a in $(SHIM_TO); do ip route add $$a/32 dev hpnn-shim; done
+
+shim-down: ## remove that way
+	-ip link delete hpnn-shim

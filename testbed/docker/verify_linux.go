@@ -1,0 +1,224 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"hpnn/model"
+)
+
+// verifier is one run of all checks.
+type verifier struct {
+	*report
+	topology model.Topology
+	pool     model.Pool // the first
+	node     *space
+	machines []Machine
+	spaces   map[string]*space // by the machine's name
+	begun    status            // when all was well
+}
+
+// Verify runs the checks of the stand and prints each with what was measured. It is an error if one fails. The stand
+// must be up, and is as before when it ends.
+func Verify(ctx context.Context, t model.Topology, out io.Writer) error {
+	v := &verifier{report: &report{out: out}, topology: t, pool: t.Pools[0], machines: Site(t)}
+	if err := v.enter(ctx); err != nil {
+		return err
+	}
+	defer v.leave()
+	if err := v.awaitAll(ctx, 60*time.Second); err != nil {
+		return fmt.Errorf("the stand is not up: %w", err)
+	}
+	for _, story := range []struct {
+		name string
+		tell func(context.Context)
+	}{
+		{"health and slots", v.health},
+		{"listeners", v.listeners},
+		{"addresses of the node", v.addresses},
+		{"routing", v.routing},
+		{"drain", v.drain},
+		{"a member freezes (docker pause)", v.freeze},
+		{"all members freeze", v.freezeAll},
+		{"programs and containers restart", v.restarts},
+	} {
+		v.section(story.name)
+		story.tell(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return v.end()
+}
+
+// enter opens the namespaces of all containers, those of new containers too when it is called again.
+func (v *verifier) enter(ctx context.Context) error {
+	v.leave()
+	pids, err := pids(ctx, v.topology)
+	if err != nil {
+		return err
+	}
+	v.spaces = map[string]*space{}
+	if v.node, err = enter(v.topology.Node.Name, pids[v.topology.Node.Name]); err != nil {
+		return err
+	}
+	for _, m := range v.machines {
+		if v.spaces[m.Name], err = enter(m.Container, pids[m.Container]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) leave() {
+	if v.node != nil {
+		v.node.close()
+	}
+	for _, s := range v.spaces {
+		s.close()
+	}
+	v.node, v.spaces = nil, nil
+}
+
+func (v *verifier) awaitAll(ctx context.Context, within time.Duration) error {
+	return v.await(ctx, within, status.missing)
+}
+
+func (v *verifier) await(ctx context.Context, within time.Duration, missing func(status) string) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return v.node.await(ctx, missing)
+}
+
+// health looks at the probes and the layout.
+func (v *verifier) health(ctx context.Context) {
+	name := v.pool.Members[0].Name
+	seen, err := v.spaces[name].capture()
+	if !v.must(err, "capture at "+name) {
+		return
+	}
+	select { // the next probe of it
+	case <-time.After(v.pool.Health.Interval + v.pool.Health.Timeout):
+	case <-ctx.Done():
+	}
+	sources := map[string]int{}
+	for _, o := range seen.end() {
+		if !o.answer {
+			sources[o.src]++
+		}
+	}
+	st, err := v.node.status(ctx)
+	if !v.must(err, "ask hcd") {
+		return
+	}
+	v.begun = st
+	p := st.Pools[0]
+	v.check(p.Live == len(v.pool.Members), "members that are up", fmt.Sprint(p.Live), fmt.Sprint(len(v.pool.Members)))
+	source := p.Members[p.member(name)].Source
+	v.check(len(sources) == 1 && sources[source] > 0, "probes at "+name+" come from", shares(sources), source+" only")
+	slots := map[string]int{}
+	for _, m := range p.Members {
+		slots[m.Name] = m.Slots
+	}
+	all := slices.Collect(maps.Values(slots))
+	v.check(slices.Max(all)-slices.Min(all) <= 1, "slots", shares(slots), "equal ±1")
+	v.check(p.Digest != "", "digest", short(p.Digest), "")
+}
+
+func short(digest string) string { return digest[:min(16, len(digest))] }
+
+// ask is a listener and who asks it.
+type ask struct {
+	model.Listener
+	from Machine
+	url  string
+}
+
+// listener finds one of the first pool for a kind of segment, and a client there.
+func (v *verifier) listener(k model.SegmentKind) (ask, bool) {
+	for _, a := range v.asks() {
+		if s, _ := v.topology.Segment(a.from.Segment); s.Kind == k {
+			return a, true
+		}
+	}
+	return ask{}, false
+}
+
+// asks are the listeners of the first pool that have a client.
+func (v *verifier) asks() (all []ask) {
+	for _, l := range v.topology.Listeners {
+		for _, m := range v.machines {
+			if l.Pool == v.pool.Name && m.Role == Client && slices.Contains(l.Segments, m.Segment) {
+				all = append(all, ask{l, m, "http://" + netip.AddrPortFrom(l.VIP, l.Port).String() + "/"})
+				break
+			}
+		}
+	}
+	return all
+}
+
+const requests = 200 // of a check; the fewest answers of one of four members are well above the limit below
+
+// listeners asks each of them, and reads the TTL of the answers.
+func (v *verifier) listeners(context.Context) {
+	for _, a := range v.asks() {
+		seen, err := v.spaces[a.from.Name].capture()
+		if !v.must(err, "capture at "+a.from.Name) {
+			return
+		}
+		l := v.spaces[a.from.Name].ask(a.url, requests)
+		openings := seen.end()
+		counts, least := l.counts(), requests
+		for _, m := range v.pool.Members {
+			least = min(least, counts[m.Name])
+		}
+		limit := requests / len(v.pool.Members) / 2
+		v.check(len(l.failed) == 0 && least >= limit, fmt.Sprintf("%d requests from %s to %s", requests, a.from.Name, a.url), l.text(), fmt.Sprintf("none failed, each ≥ %d", limit))
+		clients, right := map[string]int{}, 0
+		for _, x := range l.answers {
+			clients[x.client]++
+			if m, ok := v.machine(x.backend); ok && x.served == fmt.Sprintf("%v:%d", m.Address.Addr(), m.Serves) {
+				right++
+			}
+		}
+		v.check(clients[a.from.Address.Addr().String()] == requests, "the backends saw", shares(clients), a.from.Address.Addr().String()+" only")
+		v.check(right == requests, "served at the member's own address and port", fmt.Sprint(right), fmt.Sprint(requests))
+		v.hops(a, l, openings)
+	}
+}
+
+// hops checks the TTL of the SYN+ACKs that the client got: a member of its own segment is no hop away, others are one.
+func (v *verifier) hops(a ask, l load, openings []opening) {
+	ttl := map[string]uint8{} // by the client's port
+	for _, o := range openings {
+		if o.answer && o.src == a.VIP.String() {
+			ttl[o.port] = o.ttl
+		}
+	}
+	seen, wrong := map[string]int{}, 0
+	for _, x := range l.answers {
+		m, _ := v.machine(x.backend)
+		where, want := "routed", uint8(63)
+		if m.Segment == a.from.Segment {
+			where, want = "neighbour", 64
+		}
+		seen[fmt.Sprintf("%s TTL %d", where, ttl[x.port])]++
+		if ttl[x.port] != want {
+			wrong++
+		}
+	}
+	v.check(wrong == 0, "TTL of the answers from "+a.VIP.String(), shares(seen), "neighbour 64, routed 63")
+}
+
+func (v *verifier) machine(name string) (Machine, bool) {
+	i := slices.IndexFunc(v.machines, func(m Machine) bool { return m.Name == name })
+	if i < 0 {
+		return Machine{}, false
+	}
+	return v.machines[i], true
+}

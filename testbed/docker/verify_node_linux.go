@@ -1,0 +1,120 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"hpnn/model"
+)
+
+// addresses asks the node for its own: it answers ARP and ping out of rules, its kernel holds none of them.
+func (v *verifier) addresses(ctx context.Context) {
+	for _, m := range v.machines {
+		if m.Role != Client {
+			continue
+		}
+		s, _ := v.topology.Segment(m.Segment)
+		own := []netip.Addr{s.Gateway.Address}
+		for _, l := range v.topology.Listeners {
+			if s.Prefix.Contains(l.VIP) {
+				own = append(own, l.VIP)
+			}
+		}
+		for _, a := range own {
+			ttl, took := ping(ctx, m, a)
+			mac := v.neighbour(m, a)
+			v.check(ttl == "64" && mac == s.Gateway.MAC.String(), fmt.Sprintf("ping %v from %s", a, m.Name),
+				fmt.Sprintf("ttl %s, %s ms, at %s", ttl, took, mac), fmt.Sprintf("ttl 64, at %v", s.Gateway.MAC))
+		}
+	}
+	if a, ok := v.listener(model.Private); ok {
+		public, ok := v.listener(model.Public)
+		if ok {
+			ttl, _ := ping(ctx, public.from, a.VIP)
+			v.check(ttl == "", fmt.Sprintf("ping %v, a private VIP, from %s", a.VIP, public.from.Name), orNone(ttl), "no answer")
+		}
+	}
+}
+
+func orNone(ttl string) string {
+	if ttl == "" {
+		return "no answer"
+	}
+	return "ttl " + ttl
+}
+
+var pingReply = regexp.MustCompile(`ttl=(\d+) time=([0-9.]+) ms`)
+
+// ping runs the container's own program. The TTL is empty if nothing answers.
+func ping(ctx context.Context, m Machine, a netip.Addr) (ttl, took string) {
+	out, _ := engine(ctx, "exec", m.Container, "ping", "-n", "-c", "1", "-W", "2", a.String()) // no answer is an error too
+	if found := pingReply.FindStringSubmatch(out); found != nil {
+		return found[1], found[2]
+	}
+	return "", ""
+}
+
+// neighbour is the MAC that a machine's kernel has learned.
+func (v *verifier) neighbour(m Machine, a netip.Addr) string {
+	s := v.spaces[m.Name]
+	link, err := s.handle.LinkByName(card)
+	if err != nil {
+		return err.Error()
+	}
+	all, err := s.handle.NeighList(link.Attrs().Index, 2) // AF_INET
+	if err != nil {
+		return err.Error()
+	}
+	for _, n := range all {
+		if n.IP.String() == a.String() {
+			return n.HardwareAddr.String()
+		}
+	}
+	return "no neighbour"
+}
+
+// routing asks members past the VIPs, from another segment, and the provider's gateway.
+func (v *verifier) routing(ctx context.Context) {
+	public, ok := v.listener(model.Public)
+	if !ok {
+		return
+	}
+	backends := v.backends()
+	for _, to := range []Machine{backends[0], backends[len(backends)-1]} {
+		v.direct(public.from, to)
+	}
+	for _, to := range backends {
+		if to.Segment != backends[0].Segment {
+			v.direct(backends[0], to)
+			break
+		}
+	}
+	for _, g := range v.machines {
+		if g.Role == Gateway && g.Segment == backends[0].Segment {
+			ttl, took := ping(ctx, g, backends[0].Address.Addr())
+			v.check(ttl == "64", fmt.Sprintf("ping %s from %s, through the uplink", backends[0].Name, g.Name), strings.TrimSpace(orNone(ttl)+", "+took+" ms"), "ttl 64")
+		}
+	}
+}
+
+func (v *verifier) direct(from, to Machine) {
+	url := fmt.Sprintf("http://%v:%d/", to.Address.Addr(), to.Serves)
+	l := v.spaces[from.Name].ask(url, 4)
+	ok := len(l.failed) == 0
+	for _, a := range l.answers {
+		ok = ok && a.backend == to.Name && a.client == from.Address.Addr().String()
+	}
+	v.check(ok, fmt.Sprintf("4 requests from %s to %s, past the VIPs", from.Name, url), l.text(), "of "+to.Name+", none failed")
+}
+
+func (v *verifier) backends() (all []Machine) {
+	for _, m := range v.machines {
+		if m.Role == Backend {
+			all = append(all, m)
+		}
+	}
+	return all
+}
