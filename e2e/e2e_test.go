@@ -56,7 +56,11 @@ func TestSite(t *testing.T) {
 		{"DatabaseDies", databaseDies},
 		{"SwitchDies", switchDies},
 	} {
-		if !t.Run(story.name, func(t *testing.T) { story.tell(s, t) }) && story.name == "MembersComeUp" {
+		if t.Run(story.name, func(t *testing.T) { story.tell(s, t) }) {
+			continue
+		}
+		s.keep()
+		if story.name == "MembersComeUp" {
 			return // nothing else can be
 		}
 	}

@@ -55,9 +55,10 @@ type site struct {
 	t     *testing.T
 	bed   *netns.Bed
 	table table
+	kept  bool
 }
 
-// newSite builds the site and takes it away after the test. If that failed, it keeps what helps to find out why.
+// newSite builds the site and takes it away after the test.
 func newSite(t *testing.T) *site {
 	if reason, ok := netns.Available(); !ok {
 		t.Skip(reason)
@@ -71,7 +72,6 @@ func newSite(t *testing.T) *site {
 	require.NoError(t, err)
 	s.bed, current.bed = bed, bed
 	t.Cleanup(bed.Close)
-	t.Cleanup(s.keep)
 	s.table.add("site built", ms(time.Since(begun)), "")
 	return s
 }
@@ -100,11 +100,13 @@ func build(t *testing.T) string {
 	return dir
 }
 
-// keep is a cleanup: HPNN_E2E_KEEP names the directory, else it is a new one.
+// keep keeps what helps to find out why a story failed, once: what follows from the first failure is of less interest.
+// HPNN_E2E_KEEP names the directory, else it is a new one.
 func (s *site) keep() {
-	if !s.t.Failed() {
+	if s.kept {
 		return
 	}
+	s.kept = true
 	dir := os.Getenv("HPNN_E2E_KEEP")
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), "hpnn-failed-"+time.Now().Format("20060102-150405"))
