@@ -164,7 +164,7 @@ func (s *Switch) arrive(in datapath.Injection) *frame {
 		s.frames = append(s.frames, &frame{})
 	}
 	f := s.frames[0]
-	f.meta = conntrack.Meta{}
+	f.meta, f.recirc = conntrack.Meta{}, 0
 	layout, ok := flow.Extract(in.Frame, uint16(in.InPort), &f.key)
 	if !ok {
 		return nil
