@@ -171,10 +171,14 @@ func (p *pass) clearCT() {
 
 // setConntrack makes the ct_ fields of a key what the tracker found.
 func setConntrack(k *flow.Key, m *conntrack.Meta) {
+	orig := m.Orig
+	if orig.Proto == 0 { // OVS takes the tuple for none
+		orig = conntrack.Tuple{}
+	}
 	k.SetConnection(&flow.Connection{
 		State: uint8(m.State), Zone: m.Zone, Mark: m.Mark, Label: openflow.Value{Hi: m.Label.Hi, Lo: m.Label.Lo},
-		Src: address(m.Orig.Src), Dst: address(m.Orig.Dst), Proto: m.Orig.Proto,
-		SrcPort: m.Orig.SrcPort, DstPort: m.Orig.DstPort,
+		Src: address(orig.Src), Dst: address(orig.Dst), Proto: orig.Proto,
+		SrcPort: orig.SrcPort, DstPort: orig.DstPort,
 	})
 }
 
