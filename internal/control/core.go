@@ -45,6 +45,7 @@ type Core struct {
 	layouts  pipeline.Layouts    // the last that was committed or adopted
 	moves    map[uint16]lastMove // of each pool's slots, by the pool's id
 	flushes  []datapath.ConnFilter
+	again    []lateFlush
 
 	changed  bool      // something that the program depends on
 	due      time.Time // when to look at the switch next
@@ -230,21 +231,8 @@ func (c *Core) sync(ctx context.Context, now time.Time) (Outcome, error) {
 		c.moves[p.ID] = lastMove{now, p.Report}
 	}
 	c.layouts, c.changed = layouts, false
-	out.Flushed, err = c.flush(ctx)
+	out.Flushed, err = c.flush(ctx, now)
 	return out, err
-}
-
-// flush forgets the connections of members that went down. What could not be flushed stays to be done.
-func (c *Core) flush(ctx context.Context) (int, error) {
-	done := 0
-	for len(c.flushes) > 0 {
-		if err := c.bridge.Conntrack().Flush(ctx, c.flushes[0]); err != nil {
-			return done, fmt.Errorf("flush connections of a member that went down: %w", err)
-		}
-		c.flushes = c.flushes[1:]
-		done++
-	}
-	return done, nil
 }
 
 func plain(entries []openflow.FlowEntry) []openflow.Flow {
