@@ -12,18 +12,9 @@ import (
 
 // layout says where the bridge is in its datapath.
 type layout struct {
-	datapath string                  // such as "netdev@ovs-netdev"
-	ports    map[int]openflow.PortNo // by the datapath's number
-}
-
-// has tells whether the bridge has a port.
-func (l layout) has(p openflow.PortNo) bool {
-	for _, n := range l.ports {
-		if n == p {
-			return true
-		}
-	}
-	return false
+	datapath string                   // such as "netdev@ovs-netdev"
+	ports    map[int]openflow.PortNo  // by the datapath's number; patch ports have none
+	all      map[openflow.PortNo]bool // that the bridge has
 }
 
 var portLine = regexp.MustCompile(`^ +\S+ (\d+)/(\d+|none):`)
@@ -49,7 +40,7 @@ func parseLayout(text, bridge string) (l layout, err error) {
 			here = false
 		case indent == 2:
 			if here = strings.TrimSpace(line) == bridge+":"; here {
-				l, found = layout{current, map[int]openflow.PortNo{}}, true
+				l, found = layout{current, map[int]openflow.PortNo{}, map[openflow.PortNo]bool{}}, true
 			}
 		case here:
 			if err := l.port(line); err != nil {
@@ -68,12 +59,13 @@ func (l layout) port(line string) error {
 	if found == nil {
 		return fmt.Errorf("read dpif/show: %q is not a port", line)
 	}
-	if found[2] == "none" {
-		return nil
-	}
 	number, err := strconv.ParseUint(found[1], 10, 16)
 	if err != nil {
 		return fmt.Errorf("read dpif/show: %q: %w", line, err)
+	}
+	l.all[openflow.PortNo(number)] = true
+	if found[2] == "none" {
+		return nil
 	}
 	inDatapath, err := strconv.Atoi(found[2])
 	if err != nil {

@@ -32,7 +32,7 @@ func (b *Bridge) trace(ctx context.Context, in datapath.Injection) (datapath.Tra
 	if err != nil {
 		return datapath.Trace{}, err
 	}
-	if !layout.has(in.InPort) {
+	if !layout.all[in.InPort] {
 		return datapath.Trace{}, fmt.Errorf("bridge %s has no port %v", b.config.Bridge, in.InPort)
 	}
 	start, err := b.extract(ctx, in)

@@ -29,6 +29,7 @@ const level = 4
 // chain of gotos stays flat.
 func (p *traceParser) nodes(depth int) (list []datapath.Node, err error) {
 	for {
+		p.otherBridge()
 		line, ok := p.peek()
 		if !ok || line == "" {
 			return list, nil
@@ -41,11 +42,13 @@ func (p *traceParser) nodes(depth int) (list []datapath.Node, err error) {
 			p.at++
 		case s.indent == level*(depth+1):
 			p.at++
+			p.underline()
 			if s.node.Children, err = p.nodes(depth + 2); err != nil {
 				return nil, err
 			}
 		case s.indent == level*depth && s.container():
 			p.at++
+			p.underline()
 			s.node.Children, err = p.nodes(depth)
 			return append(list, s.node), err
 		case s.indent < level*(depth+1):
@@ -56,6 +59,23 @@ func (p *traceParser) nodes(depth int) (list []datapath.Node, err error) {
 		list = append(list, s.node)
 	}
 }
+
+// otherBridge passes over the blank line before what happens on another bridge, beyond a patch port.
+func (p *traceParser) otherBridge() {
+	if p.at+1 < len(p.lines) && p.lines[p.at] == "" && strings.HasPrefix(strings.TrimLeft(p.lines[p.at+1], " "), bridgeHeading) {
+		p.at++
+	}
+}
+
+// underline passes over the line below the name of a bridge.
+func (p *traceParser) underline() {
+	if line, ok := p.peek(); ok && strings.HasPrefix(strings.TrimLeft(line, " "), "---") {
+		p.at++
+	}
+}
+
+// bridgeHeading is how the name of a bridge is printed.
+const bridgeHeading = `bridge("`
 
 // lookupLine is a table's line, whose number takes two places.
 var lookupLine = regexp.MustCompile(`^( *?)([ 0-9]\d|\d{3})\. `)
@@ -68,7 +88,7 @@ func parseStep(line string) (step, bool) {
 	text := strings.TrimLeft(line, " ")
 	indent := len(line) - len(text)
 	switch {
-	case hasAnyPrefix(text, []string{"bucket ", "--. "}):
+	case hasAnyPrefix(text, []string{"bucket ", "--. ", bridgeHeading}):
 		return step{indent, datapath.Node{Kind: datapath.NodeBucket, Text: text}}, true
 	case strings.HasPrefix(text, "-> "):
 		return step{indent - 1, datapath.Node{Kind: datapath.NodeNote, Text: text[3:]}}, true
