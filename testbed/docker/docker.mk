@@ -18,10 +18,13 @@ SHIM      ?= 192.168.5.13
 SHIM_TO   ?= 192.168.5.20 192.168.5.21
 DOCKER_BUILD := DOCKER_BUILDKIT=0 docker build --quiet --build-arg BASE=$(BASE)
 STAND     := $(STAND_BIN)/stand --topology $(TOPOLOGY)
-STAND_UP  := TOPOLOGY=$(abspath $(TOPOLOGY)) DATAPATH=$(DATAPATH) $(COMPOSE) -p hpnn -f $(STAND_BIN)/compose.yaml
+STAND_UP   = TOPOLOGY=$(abspath $(TOPOLOGY)) DATAPATH=$(DATAPATH) $(COMPOSE) -p hpnn -f $(STAND_FILE)
 LBCTL     := docker exec $(NODE) lbctl
 
-.PHONY: base images stand-programs up attach verify down health slots drain enable metrics ports conns trace fdb flows shim shim-down
+# The Compose file of the example is checked in; another topology gets one of its own.
+STAND_FILE := $(if $(filter examples/hpnn.yaml,$(TOPOLOGY)),$(STAND_DIR),$(STAND_BIN))/compose.yaml
+
+.PHONY: base images stand-programs stand-check up attach verify down health slots drain enable metrics ports conns trace fdb flows shim shim-down
 
 base: ## build the stand's base image out of Debian's packages, for a host without a registry
 	@$(STAND_DIR)/base/build.sh hpnn-base
@@ -35,13 +38,16 @@ images: stand-programs ## build the stand's images
 	  { echo "there is no image hpnn-base: run make base, or use BASE=debian:bookworm-slim where there is a registry"; exit 1; }
 	@for i in node backend client; do $(DOCKER_BUILD) -t hpnn-$$i -f $(STAND_DIR)/$$i.Dockerfile $(STAND_BIN) >/dev/null && echo "built hpnn-$$i" || exit 1; done
 
-up: stand-programs ## start the stand in containers; wait until every member is up
+stand-check: stand-programs
 	@$(STAND) check
-	@$(MAKE) --no-print-directory images
-	@$(STAND) compose >$(STAND_BIN)/compose.yaml
+
+up: stand-check images $(STAND_FILE) ## start the stand in containers; wait until every member is up
 	@$(STAND_UP) up -d --remove-orphans
 	@$(STAND) attach $(if $(PUB_IF),--parent $(PUB_IF))
 	@$(STAND) wait
+
+$(STAND_BIN)/compose.yaml: stand-programs
+	@$(STAND) compose >$@
 
 attach: ## wire the stand's containers again, after one was made or started anew
 	@$(STAND) attach $(if $(PUB_IF),--parent $(PUB_IF))
