@@ -136,16 +136,29 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	gauge(ch, inSync, truth(status.Control.InSync))
+	for _, p := range status.Pools {
+		collectPool(ch, p)
+	}
 	traffic, err := s.node.Traffic(ctx)
 	if err != nil {
-		traffic = node.Traffic{} // the switch does not answer; in_sync tells
+		return // the switch does not answer: no figures are better than zeros
 	}
 	for _, p := range status.Pools {
-		collectPool(ch, p, traffic)
+		collectTraffic(ch, p, traffic)
 	}
 }
 
-func collectPool(ch chan<- prometheus.Metric, p node.PoolStatus, t node.Traffic) {
+func collectTraffic(ch chan<- prometheus.Metric, p node.PoolStatus, t node.Traffic) {
+	counter(ch, poolDropped, float64(t.Dropped[p.Name]), p.Name)
+	for _, m := range p.Members {
+		labels, member := []string{p.Name, m.Name, m.Key}, t.Member(p.Name, m.Name)
+		counter(ch, memberPackets, float64(member.Packets), labels...)
+		counter(ch, memberBytes, float64(member.Bytes), labels...)
+		gauge(ch, memberConns, float64(member.Connections), labels...)
+	}
+}
+
+func collectPool(ch chan<- prometheus.Metric, p node.PoolStatus) {
 	gauge(ch, poolLive, float64(p.Live), p.Name)
 	gauge(ch, poolDigest, 1, p.Name, p.Digest)
 	gauge(ch, poolMoved, float64(p.Moved), p.Name)
@@ -153,7 +166,6 @@ func collectPool(ch chan<- prometheus.Metric, p node.PoolStatus, t node.Traffic)
 	if !p.Changed.IsZero() {
 		gauge(ch, poolChanged, float64(p.Changed.UnixNano())/1e9, p.Name)
 	}
-	counter(ch, poolDropped, float64(t.Dropped[p.Name]), p.Name)
 	for _, m := range p.Members {
 		labels := []string{p.Name, m.Name, m.Key}
 		gauge(ch, memberUp, truth(m.State == "up"), labels...)
@@ -161,10 +173,6 @@ func collectPool(ch chan<- prometheus.Metric, p node.PoolStatus, t node.Traffic)
 		gauge(ch, memberSlots, float64(m.Slots), labels...)
 		counter(ch, memberProbes, float64(m.Probes), labels...)
 		counter(ch, memberFailures, float64(m.Failures), labels...)
-		member := t.Member(p.Name, m.Name)
-		counter(ch, memberPackets, float64(member.Packets), labels...)
-		counter(ch, memberBytes, float64(member.Bytes), labels...)
-		gauge(ch, memberConns, float64(member.Connections), labels...)
 	}
 }
 

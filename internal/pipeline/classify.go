@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	of "hpnn/datapath/openflow"
+	"hpnn/model"
 )
 
 // Classify asks in the order of trust: first what only the segment and the frame's kind decide, then what is for the node's
@@ -19,10 +20,11 @@ var stageClassify = stage{
 		Purpose: "Tells apart what a frame is: ARP, ping to us, a probe, an answer of a hairpin, " +
 			"traffic for the router and its VIPs, or traffic to be switched.",
 		Matches: []of.Field{regSegment, of.InPort, of.EthDst, of.EthType,
-			of.IPSrc, of.IPDst, of.IPProto, of.ICMPType, of.ICMPCode, of.TCPSrc},
+			of.IPSrc, of.IPDst, of.IPProto, of.ICMPType, of.ICMPCode, of.TCPSrc, of.TCPFlags},
 		Next:    []of.TableID{tableSource, tableARP, tableICMP, tableRoute, tableSwitched, tableSwitch},
 		Tracked: []of.TableID{tableHairpinBack},
 		Drops: []Drop{
+			{Priority: classifyCall, Reason: "a member calls the node's kernel"},
 			{Priority: classifyToProbe, Reason: "a stranger to the MAC of the node's kernel"},
 			{Priority: classifyToProber, Reason: "a stranger to the address of the node's kernel"},
 			{Priority: classifyGateway, Reason: "a gateway's address, and no ping in its segment"},
@@ -39,6 +41,7 @@ const (
 	classifyARP      = 200
 	classifyPing     = 190 // an echo request to an address of ours in its own segment
 	classifyHairpin  = 170 // what a member answers to the gateway's address is its own connection to a VIP
+	classifyCall     = 167 // a member may answer the kernel, not call it
 	classifyProbing  = 166 // from the node's kernel: past the connection tracker
 	classifyProbed   = 165 // a member's answer to it
 	classifyToProbe  = 164 // nobody else talks to the node's kernel
@@ -63,7 +66,7 @@ func renderClassify(n network, w *writer) {
 	for _, s := range n.segments {
 		classifyOurs(s, w)
 		if s.Probe != nil {
-			classifyProbes(s, w)
+			n.classifyProbes(s, w)
 		}
 		if s.private() {
 			w.add(classifyRouter, isIP.segment(s).ethDst(s.Gateway.MAC), jump(tableSource))
@@ -92,17 +95,37 @@ func classifyOurs(s segment, w *writer) {
 	w.add(classifyGateway, isIP.dst(s.Gateway.Address))
 }
 
-// classifyProbes lets the node's kernel talk to members, and nobody else to it.
-func classifyProbes(s segment, w *writer) {
+// classifyProbes lets the node's kernel talk to members, them answer, and nobody else talk to it.
+func (n network) classifyProbes(s segment, w *writer) {
 	p := s.Probe
 	w.add(classifyProbing, isIP.segment(s).inPort(p.Port).src(p.Address), jump(tableSwitch))
 	for _, m := range s.members {
-		answer := isIP.segment(s).src(m).dst(p.Address)
-		w.add(classifyProbed, answer.ethDst(p.MAC), jump(tableSwitch))
-		w.add(classifyProbed, answer.ethDst(s.Gateway.MAC), jump(tableRoute))
+		w.add(classifyCall, isTCP.segment(s).src(m).dst(p.Address).calling())
+		for _, kind := range n.probeAnswers(m) {
+			answer := kind.segment(s).src(m).dst(p.Address)
+			w.add(classifyProbed, answer.ethDst(p.MAC), jump(tableSwitch))
+			w.add(classifyProbed, answer.ethDst(s.Gateway.MAC), jump(tableRoute))
+		}
 	}
 	w.add(classifyToProbe, always.segment(s).ethDst(p.MAC))
 	w.add(classifyToProber, isIP.dst(p.Address))
+}
+
+// icmpUnreachable is how a host says that nobody listens (RFC 792).
+const icmpUnreachable = 3
+
+// probeAnswers are the kinds of packet that answer the probes of a member. Calls of its own are not among them, but for
+// UDP, where a member that is probed so could as well call.
+func (n network) probeAnswers(a netip.Addr) []when {
+	kinds := []when{isTCP, isICMP.with(of.ICMPType, echoReply), isICMP.with(of.ICMPType, icmpUnreachable)}
+	for _, p := range n.pools {
+		for _, m := range p.members {
+			if m.Address == a && p.Health.Type == model.MonitorUDP {
+				return append(kinds, isUDP)
+			}
+		}
+	}
+	return kinds
 }
 
 // classifyArrivals picks from the public segment what is addressed to us.

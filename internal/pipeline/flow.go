@@ -52,6 +52,17 @@ func (w when) state(bits uint32) when {
 	return w.masked(of.CTState, all, all)
 }
 
+// Flags of TCP (RFC 9293, section 3.1).
+const (
+	flagSYN = 0x02
+	flagACK = 0x10
+)
+
+// calling demands a SYN that answers nothing.
+func (w when) calling() when {
+	return w.masked(of.TCPFlags, of.U64(flagSYN), of.U64(flagSYN|flagACK))
+}
+
 func (w when) prefix(f of.Field, p netip.Prefix) when {
 	return w.masked(f, of.Addr(p.Addr()), of.PrefixMask(p.Bits(), f.Width()))
 }

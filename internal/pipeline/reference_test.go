@@ -21,7 +21,7 @@ type parcel struct {
 	from    party
 	kernel  bool // sent by the node's kernel, at the probe port
 	ethDst  packet.MAC
-	kind    string // "tcp", "udp", "echo", "arp"
+	kind    string // "tcp", "answer" (a SYN-ACK), "udp", "echo", "arp"
 	to      netip.Addr
 	toPort  uint16
 	ttl     uint8
@@ -39,6 +39,8 @@ func (p parcel) bytes() []byte {
 	switch p.kind {
 	case "tcp":
 		return packet.TCP{Eth: eth, IP: ip, SrcPort: parcelPort, DstPort: p.toPort, Seq: 1, Flags: packet.SYN, Window: 1000}.Bytes()
+	case "answer":
+		return packet.TCP{Eth: eth, IP: ip, SrcPort: parcelPort, DstPort: p.toPort, Seq: 1, Ack: 2, Flags: packet.SYN | packet.ACK, Window: 1000}.Bytes()
 	case "udp":
 		return packet.UDP{Eth: eth, IP: ip, SrcPort: parcelPort, DstPort: p.toPort}.Bytes()
 	case "echo":
@@ -216,14 +218,16 @@ func (r reference) owner(a netip.Addr) (model.Segment, bool) {
 	return r.Segment(via.Segment)
 }
 
-// probes reports whether a packet is a member's answer to a probe.
+// probes reports whether a packet can be a member's answer to a probe. A datagram can if the member is probed by such.
 func (r reference) probes(p parcel) bool {
 	if p.segment.Probe == nil || p.to != p.segment.Probe.Address {
 		return false
 	}
 	for _, pool := range r.Pools {
 		for _, m := range pool.Members {
-			if hop, _ := r.NextHop(m.Address); m.Address == p.from.ip && hop.Segment == p.segment.Name {
+			hop, _ := r.NextHop(m.Address)
+			answers := p.kind == "answer" || p.kind == "udp" && pool.Health.Type == model.MonitorUDP
+			if answers && m.Address == p.from.ip && hop.Segment == p.segment.Name {
 				return true
 			}
 		}
@@ -264,6 +268,9 @@ func randomParcel(r *rand.Rand, t model.Topology) parcel {
 	p.ethDst = randomMAC(r, t, p)
 	if far, _ := randomDestination(r, t); r.IntN(6) == 0 && !p.kernel && p.kind != "arp" && allowed(t, p.from, far) {
 		p.from.ip = far // a source beyond its own
+	}
+	if p.kind == "tcp" && !p.kernel && (reference{t}).isProbe(p.to) && r.IntN(2) == 0 {
+		p.kind = "answer" // as if the node's kernel had asked
 	}
 	return p
 }

@@ -130,17 +130,10 @@ func (y way) verdict() stage {
 			},
 		},
 		render: func(_ network, w *writer) {
-			syn := uint64(flagSYN)
 			w.add(verdictKnown, always.state(of.CTEst), jump(y.onward))
 			w.add(verdictRequest, always.state(of.CTNew).with(regOrigin, 0), jump(y.onward))
-			w.add(verdictCall, isTCP.state(of.CTNew).masked(of.TCPFlags, of.U64(syn), of.U64(syn|flagACK)), commit(zoneDirect, y.onward))
+			w.add(verdictCall, isTCP.state(of.CTNew).calling(), commit(zoneDirect, y.onward))
 			w.add(verdictInvalid, always.state(of.CTInv))
 		},
 	}
 }
-
-// Flags of TCP (RFC 9293, section 3.1).
-const (
-	flagSYN = 0x02
-	flagACK = 0x10
-)
