@@ -7,10 +7,10 @@ FUZZTIME ?= 10s
 N       ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help build run replay test race lint fuzz conformance bench golden cross clean
+.PHONY: help build run replay test race e2e plots lint fuzz conformance bench golden cross clean
 
 help: ## print this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the command into bin/
 	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
@@ -26,8 +26,11 @@ replay: build ## replay real client traffic through the rules of the example
 test: ## run every test that this machine can run
 	$(GO) test ./...
 
-race: ## the same under the race detector
-	$(GO) test -race ./...
+race: ## the tests of what has goroutines, under the race detector
+	$(GO) test -race -short . ./cmd/... ./internal/... ./ovsbackend ./scenarios ./testbed ./testbed/simhost
+
+e2e: ## run the site on real kernels and a real switch, in network namespaces (root, openvswitch-switch)
+	$(GO) test -tags e2e -count=1 -v ./e2e
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt wants to change:"; gofmt -l .; exit 1; }
@@ -43,6 +46,9 @@ fuzz: ## run every fuzz target for FUZZTIME each
 conformance: ## compare the simulator with a real switch on N random cases
 	$(GO) run ./testbed/conformance/cmd/conformance -n $(N)
 
+plots: ## draw the slot-table plot and its figures anew
+	$(GO) test ./internal/cmd/slotplot -run Fresh -update
+
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
@@ -56,3 +62,5 @@ cross: ## build and vet for the other systems
 
 clean: ## remove what make built
 	rm -rf $(BIN) out
+
+include testbed/docker/docker.mk
