@@ -32,7 +32,7 @@ func hairpin(s *site, t *testing.T) {
 // portReuse: a client's port is used to the VIP and to the member behind it, one after the other, both ways round.
 func portReuse(s *site, t *testing.T) {
 	client := s.bed.Machine("client")
-	const from, ports = 20000, 12
+	const from, ports = 60000, 12 // above those of freshPorts
 	same := 0
 	for port := from; port < from+ports; port++ { // the VIP first
 		member := ask(t, client, port, "192.168.5.21:80")
