@@ -19,6 +19,9 @@ const maxPasses = 64
 // ofproto/trace does not ask the connection tracker. So where a pass ends in it, the connection is
 // looked up here, and the next pass is traced with its state, mark, label and translation. A frame whose
 // connection is not known goes on as ofproto/trace has it.
+//
+// The frames that leave are made from the datapath actions. Where those do something that is not known here,
+// such as IPv6 rewriting, an Output has no bytes.
 func (b *Bridge) Trace(ctx context.Context, in datapath.Injection) (t datapath.Trace, err error) {
 	err = b.do(ctx, "trace frame", func(ctx context.Context) (err error) {
 		t, err = b.trace(ctx, in)
@@ -73,8 +76,8 @@ type walk struct {
 	frame  []byte
 	conns  []datapath.Conn // once they were needed
 	known  bool            // conns are there
-	passes []datapath.Pass
 	queue  []pending
+	trace  datapath.Trace
 }
 
 // pending is a pass to come: as ofproto/trace saw it, with the passes after it, and how the tracker was
@@ -83,36 +86,41 @@ type pending struct {
 	section section
 	after   []section
 	call    ctCall
-	stale   bool // ofproto/trace could not see the pass: it knows its flow at the start only
+	stale   bool   // ofproto/trace could not see the pass: it knows its flow at the start only
+	frame   edited // before the tracker saw it
 }
 
 // run makes passes until none is left. Those that fork off one pass come after those of the pass before.
 func (w *walk) run(ctx context.Context, sections []section) (datapath.Trace, error) {
-	w.take(sections[0], sections[1:], false)
-	for len(w.queue) > 0 && len(w.passes) < maxPasses {
+	w.take(sections[0], sections[1:], false, edit(w.frame))
+	for len(w.queue) > 0 && len(w.trace.Passes) < maxPasses {
 		next := w.queue[0]
 		w.queue = w.queue[1:]
 		if err := w.resume(ctx, next); err != nil {
 			return datapath.Trace{}, err
 		}
 	}
-	return datapath.Trace{Passes: w.passes}, nil
+	return w.trace, nil
 }
 
-// take adds a pass that is done and queues those that fork off it.
-func (w *walk) take(s section, after []section, stale bool) {
+// take adds a pass that is done, with what leaves in it, and queues the passes that fork off it.
+func (w *walk) take(s section, after []section, stale bool, frame edited) {
+	x := emission{layout: w.layout, frame: frame, forks: map[string]edited{}}
+	x.run(s.pass.Datapath)
+	w.trace.Outputs = append(w.trace.Outputs, x.outputs...)
 	calls := ctCalls(s.pass)
 	for _, call := range calls {
 		for i, a := range after {
 			if a.recirc == call.recirc {
 				a.pass.Table = call.table
-				w.queue = append(w.queue, pending{section: a, after: after[i+1:], call: call, stale: stale})
+				w.queue = append(w.queue, pending{section: a, after: after[i+1:], call: call, stale: stale,
+					frame: x.forks[fmt.Sprintf("recirc(%#x)", call.recirc)]})
 				break
 			}
 		}
 	}
 	s.pass.Datapath = w.portable(s.pass.Datapath, calls)
-	w.passes = append(w.passes, s.pass)
+	w.trace.Passes = append(w.trace.Passes, s.pass)
 }
 
 // resume takes a pass as ofproto/trace assumed it, or traces it anew if the tracker knows better.
@@ -128,12 +136,15 @@ func (w *walk) resume(ctx context.Context, p pending) error {
 			return err
 		}
 	}
-	flow.set("recirc_id", fmt.Sprintf("%#x", len(w.passes)))
-	s.pass.Flow = flow.String()
+	id := fmt.Sprintf("%#x", len(w.trace.Passes))
+	flow.set("recirc_id", id)
+	s.pass.Flow, s.pass.FinalFlow = flow.String(), recircID.ReplaceAllString(s.pass.FinalFlow, "recirc_id="+id)
 	s.pass.Resume = fmt.Sprintf("ct_state=%s,ct_zone=%s", flow.get("ct_state"), orZero(flow.get("ct_zone")))
-	w.take(s, after, known || p.stale)
+	w.take(s, after, known || p.stale, flow.translated(p.frame, p.call.text))
 	return nil
 }
+
+var recircID = regexp.MustCompile(`^recirc_id=0x[0-9a-f]+`)
 
 // retrace traces a flow from a table on. Of the passes after it, ofproto/trace then knows the flows only.
 func (w *walk) retrace(ctx context.Context, flow *flowText, table openflow.TableID) (section, []section, error) {

@@ -111,6 +111,21 @@ func translate(flow *flowText, c datapath.Conn, reply bool) (bits []string) {
 	return bits
 }
 
+// translated is a frame after the call of the tracker that gave it the flow's addresses and ports.
+func (f *flowText) translated(e edited, call string) edited {
+	if !strings.Contains(call, "nat") || e.bytes == nil {
+		return e
+	}
+	src, dst := f.addresses()
+	e.setAddress(ipv4Src, src)
+	e.setAddress(ipv4Dst, dst)
+	if proto := f.proto(); (proto == openflow.ProtoTCP || proto == openflow.ProtoUDP) && f.get("tp_src") != "" {
+		e.setPort(0, uint16(atoi(f.get("tp_src"))))
+		e.setPort(2, uint16(atoi(f.get("tp_dst"))))
+	}
+	return e
+}
+
 // written is a mark or label after a ct() action that may write it, as "mark=0x5/0xff".
 func written(call, name string, value openflow.Value) openflow.Value {
 	found := regexp.MustCompile(`[(,]` + name + `=0x([0-9a-f]+)/0x([0-9a-f]+)`).FindStringSubmatch(call)
