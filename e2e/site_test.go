@@ -136,6 +136,19 @@ func (s *site) await(t *testing.T, what string, limit time.Duration, done func(n
 	return 0
 }
 
+// promised holds what was measured against what the product promises, if HPNN_E2E_STRICT is set: on a machine that is
+// busy with other things a time tells nothing about the product. Otherwise it is only said.
+func promised(t *testing.T, took, limit time.Duration) {
+	t.Helper()
+	switch {
+	case took <= limit:
+	case os.Getenv("HPNN_E2E_STRICT") != "":
+		require.LessOrEqual(t, took, limit)
+	default:
+		t.Logf("took %v, %v is promised: is the machine busy? HPNN_E2E_STRICT=1 makes this a failure", took, limit)
+	}
+}
+
 // allLive tells whether all members own slots and the switch holds what it should.
 func allLive(s netns.Status) bool {
 	for _, p := range s.Pools {
