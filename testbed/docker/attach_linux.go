@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/vishvananda/netlink"
 
@@ -38,9 +39,9 @@ func Attach(ctx context.Context, t model.Topology, parent string) ([]Attached, e
 	for _, m := range Site(t) {
 		var fresh bool
 		if parent != "" && m.Name == publicClient {
-			fresh, err = attachParent(node, m, t, parent)
+			fresh, err = attachParent(ctx, node, m, t, parent)
 		} else {
-			fresh, err = attach(node, m, pids[m.Container])
+			fresh, err = attach(ctx, node, m, pids[m.Container])
 		}
 		if err != nil {
 			return all, fmt.Errorf("attach %s: %w", m.Container, err)
@@ -50,35 +51,80 @@ func Attach(ctx context.Context, t model.Topology, parent string) ([]Attached, e
 	return all, nil
 }
 
-func attach(node *space, m Machine, pid int) (fresh bool, err error) {
+func attach(ctx context.Context, node *space, m Machine, pid int) (fresh bool, err error) {
 	s, err := enter(m.Container, pid)
 	if err != nil {
 		return false, err
 	}
 	defer s.close()
-	if wired(node, m.Port, s) {
+	if wired(node, m.Port.Name, s) {
 		return false, s.configure(m)
 	}
 	s.quiet()
-	if err := node.remove(m.Port); err != nil {
-		return false, err
-	}
 	if err := s.remove(card); err != nil {
 		return false, err
 	}
-	attributes := netlink.NewLinkAttrs()
-	attributes.Name = m.Port
-	veth := &netlink.Veth{LinkAttrs: attributes, PeerName: card, PeerHardwareAddr: net.HardwareAddr(m.MAC[:]), PeerNamespace: netlink.NsFd(s.ns)}
-	if err := node.handle.LinkAdd(veth); err != nil {
-		return false, fmt.Errorf("wire port %s: %w", m.Port, err)
-	}
-	if err := node.raise(m.Port); err != nil {
-		return false, err
-	}
-	if err := s.raise(card); err != nil {
+	if err := reopened(ctx, node, m.Port, func() error { return wire(node, m, s) }); err != nil {
 		return false, err
 	}
 	return true, s.configure(m)
+}
+
+// wire joins the machine's card and the port, both up.
+func wire(node *space, m Machine, s *space) error {
+	attributes := netlink.NewLinkAttrs()
+	attributes.Name = m.Port.Name
+	veth := &netlink.Veth{LinkAttrs: attributes, PeerName: card, PeerHardwareAddr: net.HardwareAddr(m.MAC[:]), PeerNamespace: netlink.NsFd(s.ns)}
+	if err := node.handle.LinkAdd(veth); err != nil {
+		return fmt.Errorf("wire port %s: %w", m.Port.Name, err)
+	}
+	if err := node.deafen(m.Port.Name); err != nil {
+		return err
+	}
+	if err := node.raise(m.Port.Name); err != nil {
+		return err
+	}
+	return s.raise(card)
+}
+
+// deafen keeps the node's kernel from answering ARP on a port. With the userspace datapath it sees the frames as well,
+// and would answer for the probe addresses with the MAC of the port, past all rules.
+func (s *space) deafen(device string) error {
+	link, err := s.handle.LinkByName(device)
+	if err != nil {
+		return fmt.Errorf("find %s in %s: %w", device, s.name, err)
+	}
+	if err := s.handle.LinkSetARPOff(link); err != nil {
+		return fmt.Errorf("turn ARP on %s in %s off: %w", device, s.name, err)
+	}
+	return nil
+}
+
+// reopened makes a port's device while the switch does not have the port: the userspace datapath goes on to listen on
+// the device that is gone when one of the same name appears.
+func reopened(ctx context.Context, node *space, p model.Port, device func() error) error {
+	tool := func(args ...string) (string, error) {
+		return engine(ctx, append([]string{"exec", node.name, "ovs-vsctl", "--timeout=10"}, args...)...)
+	}
+	bridge, err := tool("port-to-br", p.Name)
+	known := err == nil // otherwise hcd adds it
+	if known {
+		if _, err := tool("del-port", p.Name); err != nil {
+			return err
+		}
+	}
+	if err := node.remove(p.Name); err != nil {
+		return err
+	}
+	if err := device(); err != nil {
+		return err
+	}
+	if known {
+		if _, err = tool("--may-exist", "add-port", strings.TrimSpace(bridge), p.Name, "--", "set", "Interface", p.Name, fmt.Sprintf("ofport_request=%d", p.Number)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wired tells whether port and card are the two ends of one wire: each names the other's number.
@@ -117,12 +163,9 @@ func (s *space) configure(m Machine) error {
 
 // attachParent makes the public port a macvlan device on an interface of the host, with the gateway's MAC: the VIPs
 // answer with it, and the interface accepts no other.
-func attachParent(node *space, m Machine, t model.Topology, parent string) (fresh bool, err error) {
-	if link, err := node.handle.LinkByName(m.Port); err == nil && link.Type() == "macvlan" {
+func attachParent(ctx context.Context, node *space, m Machine, t model.Topology, parent string) (fresh bool, err error) {
+	if link, err := node.handle.LinkByName(m.Port.Name); err == nil && link.Type() == "macvlan" {
 		return false, nil
-	}
-	if err := node.remove(m.Port); err != nil {
-		return false, err
 	}
 	on, err := netlink.LinkByName(parent)
 	if err != nil {
@@ -130,10 +173,15 @@ func attachParent(node *space, m Machine, t model.Topology, parent string) (fres
 	}
 	s, _ := t.Segment(m.Segment) // the machine's
 	attributes := netlink.NewLinkAttrs()
-	attributes.Name, attributes.ParentIndex = m.Port, on.Attrs().Index
+	attributes.Name, attributes.ParentIndex = m.Port.Name, on.Attrs().Index
 	attributes.HardwareAddr, attributes.Namespace = net.HardwareAddr(s.Gateway.MAC[:]), netlink.NsFd(node.ns)
-	if err := netlink.LinkAdd(&netlink.Macvlan{LinkAttrs: attributes, Mode: netlink.MACVLAN_MODE_BRIDGE}); err != nil {
-		return false, fmt.Errorf("make macvlan %s on %s: %w", m.Port, parent, err)
-	}
-	return true, node.raise(m.Port)
+	return true, reopened(ctx, node, m.Port, func() error {
+		if err := netlink.LinkAdd(&netlink.Macvlan{LinkAttrs: attributes, Mode: netlink.MACVLAN_MODE_BRIDGE}); err != nil {
+			return fmt.Errorf("make macvlan %s on %s: %w", m.Port.Name, parent, err)
+		}
+		if err := node.deafen(m.Port.Name); err != nil {
+			return err
+		}
+		return node.raise(m.Port.Name)
+	})
 }

@@ -23,7 +23,7 @@ type Machine struct {
 	Container string
 	Role      Role
 	Segment   string
-	Port      string // of the node's bridge, an interface name
+	Port      model.Port // of the node's bridge
 	MAC       model.MAC
 	Address   netip.Prefix // with the length of the segment's prefix
 	Serves    uint16       // a backend's TCP port
@@ -74,7 +74,7 @@ func Site(t model.Topology) []Machine {
 }
 
 func machine(name string, s model.Segment, a netip.Addr, mac model.MAC, p model.Port) Machine {
-	return Machine{Name: name, Container: prefix + name, Segment: s.Name, Port: p.Name, MAC: mac, Address: netip.PrefixFrom(a, s.Prefix.Bits())}
+	return Machine{Name: name, Container: prefix + name, Segment: s.Name, Port: p, MAC: mac, Address: netip.PrefixFrom(a, s.Prefix.Bits())}
 }
 
 // servedBy is the port of the first member on a host, 0 if there is none.

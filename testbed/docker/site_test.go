@@ -12,7 +12,7 @@ import (
 
 func (m Machine) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %v %v", m.Container, m.Port, m.Address, m.MAC)
+	fmt.Fprintf(&b, "%s %s:%d %v %v", m.Container, m.Port.Name, m.Port.Number, m.Address, m.MAC)
 	if m.Serves != 0 {
 		fmt.Fprintf(&b, " serves %d", m.Serves)
 	}
@@ -32,15 +32,15 @@ func TestSiteOfTheExample(t *testing.T) {
 		all = append(all, m.text())
 	}
 	require.Equal(t, []string{
-		"hpnn-be1 be1 10.20.0.2/24 02:42:0a:14:00:02 serves 8080, 192.168.5.0/24 via 10.20.0.1, 10.30.0.0/24 via 10.20.0.1, default via 10.20.0.254",
-		"hpnn-be3 be3 10.20.0.3/24 02:42:0a:14:00:03 serves 8080, 192.168.5.0/24 via 10.20.0.1, 10.30.0.0/24 via 10.20.0.1, default via 10.20.0.254",
-		"hpnn-cli2 cli2 10.20.0.10/24 02:42:0a:14:00:0a",
-		"hpnn-be2 be2 10.30.0.2/24 02:42:0a:1e:00:02 serves 8080, 192.168.5.0/24 via 10.30.0.1, 10.20.0.0/24 via 10.30.0.1, default via 10.30.0.254",
-		"hpnn-be4 be4 10.30.0.3/24 02:42:0a:1e:00:03 serves 8080, 192.168.5.0/24 via 10.30.0.1, 10.20.0.0/24 via 10.30.0.1, default via 10.30.0.254",
-		"hpnn-cli3 cli3 10.30.0.10/24 02:42:0a:1e:00:0a",
-		"hpnn-client pub0 192.168.5.13/24 02:42:c0:a8:05:0d, 10.20.0.0/24 via 192.168.5.20, 10.30.0.0/24 via 192.168.5.20",
-		"hpnn-gw-p2 p2 10.20.0.254/24 02:42:0a:14:00:fe",
-		"hpnn-gw-p3 p3 10.30.0.254/24 02:42:0a:1e:00:fe",
+		"hpnn-be1 be1:10 10.20.0.2/24 02:42:0a:14:00:02 serves 8080, 192.168.5.0/24 via 10.20.0.1, 10.30.0.0/24 via 10.20.0.1, default via 10.20.0.254",
+		"hpnn-be3 be3:11 10.20.0.3/24 02:42:0a:14:00:03 serves 8080, 192.168.5.0/24 via 10.20.0.1, 10.30.0.0/24 via 10.20.0.1, default via 10.20.0.254",
+		"hpnn-cli2 cli2:12 10.20.0.10/24 02:42:0a:14:00:0a",
+		"hpnn-be2 be2:20 10.30.0.2/24 02:42:0a:1e:00:02 serves 8080, 192.168.5.0/24 via 10.30.0.1, 10.20.0.0/24 via 10.30.0.1, default via 10.30.0.254",
+		"hpnn-be4 be4:21 10.30.0.3/24 02:42:0a:1e:00:03 serves 8080, 192.168.5.0/24 via 10.30.0.1, 10.20.0.0/24 via 10.30.0.1, default via 10.30.0.254",
+		"hpnn-cli3 cli3:22 10.30.0.10/24 02:42:0a:1e:00:0a",
+		"hpnn-client pub0:1 192.168.5.13/24 02:42:c0:a8:05:0d, 10.20.0.0/24 via 192.168.5.20, 10.30.0.0/24 via 192.168.5.20",
+		"hpnn-gw-p2 p2:2 10.20.0.254/24 02:42:0a:14:00:fe",
+		"hpnn-gw-p3 p3:3 10.30.0.254/24 02:42:0a:1e:00:fe",
 	}, all)
 }
 

@@ -121,6 +121,11 @@ func (v *verifier) health(ctx context.Context) {
 	v.check(p.Live == len(v.pool.Members), "members that are up", fmt.Sprint(p.Live), fmt.Sprint(len(v.pool.Members)))
 	source := p.Members[p.member(name)].Source
 	v.check(len(sources) == 1 && sources[source] > 0, "probes at "+name+" come from", shares(sources), source+" only")
+	if m, ok := v.machine(name); ok {
+		segment, _ := v.topology.Segment(m.Segment)
+		mac := v.neighbour(m, segment.Probe.Address)
+		v.check(mac == segment.Probe.MAC.String(), fmt.Sprintf("%v, as %s knows it, is at", segment.Probe.Address, name), mac, segment.Probe.MAC.String())
+	}
 	slots := map[string]int{}
 	for _, m := range p.Members {
 		slots[m.Name] = m.Slots

@@ -107,7 +107,7 @@ func (v *verifier) direct(from, to Machine) {
 	for _, a := range l.answers {
 		ok = ok && a.backend == to.Name && a.client == from.Address.Addr().String()
 	}
-	v.check(ok, fmt.Sprintf("4 requests from %s to %s, past the VIPs", from.Name, url), l.text(), "of "+to.Name+", none failed")
+	v.check(ok, fmt.Sprintf("4 requests from %s to %s", from.Name, url), l.text(), "of "+to.Name+", none failed")
 }
 
 func (v *verifier) backends() (all []Machine) {

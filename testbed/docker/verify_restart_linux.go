@@ -37,9 +37,9 @@ func (v *verifier) kill(ctx context.Context, program string) {
 	}
 	err := v.awaitAll(ctx, patience)
 	v.check(err == nil, "all members are up after kill -9 of "+program, fmt.Sprintf("%s %s", seconds(time.Since(begun)), reason(err)), "")
-	v.digest(ctx, "then")
+	v.digest(ctx, "after kill -9 of "+program)
 	l := v.spaces[a.from.Name].ask(a.url, requests/4)
-	v.check(len(l.failed) == 0, "requests then", l.text(), "none failed")
+	v.check(len(l.failed) == 0, "requests after kill -9 of "+program, l.text(), "none failed")
 }
 
 func reason(err error) string {
@@ -70,8 +70,8 @@ func (v *verifier) restart(ctx context.Context, what, container string, noticed 
 	begun := time.Now()
 	err = v.awaitAll(ctx, patience)
 	v.check(err == nil, fmt.Sprintf("all members are up after docker restart of %s", what), fmt.Sprintf("%s, %d wires new %s", seconds(time.Since(begun)), fresh, reason(err)), "")
-	v.digest(ctx, "then")
+	v.digest(ctx, "after the restart of "+what)
 	a := v.public()
 	l := v.spaces[a.from.Name].ask(a.url, requests/4)
-	v.check(len(l.failed) == 0, "requests then", l.text(), "none failed")
+	v.check(len(l.failed) == 0, "requests after the restart of "+what, l.text(), "none failed")
 }

@@ -82,7 +82,7 @@ func attach(ctx context.Context, t model.Topology, parent string) error {
 		if a.Fresh {
 			state = "attached"
 		}
-		fmt.Printf("%-12s %-11s port %-6s %-16v %v\n", a.Machine.Container, state, a.Machine.Port, a.Machine.Address, a.Machine.MAC)
+		fmt.Printf("%-12s %-11s port %-6s %-16v %v\n", a.Machine.Container, state, a.Machine.Port.Name, a.Machine.Address, a.Machine.MAC)
 	}
 	return err
 }
