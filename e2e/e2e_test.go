@@ -166,7 +166,7 @@ func requests(t *testing.T) int {
 
 func drainUnderLoad(s *site, t *testing.T) {
 	n := requests(t)
-	s.freshPorts(t, n)
+	s.freshPorts(t, 2*n)
 	l := begin(s.bed.Machine("client").Client(patience), public, n)
 	drains := 0
 	for ; l.running(); drains++ {
