@@ -35,15 +35,15 @@ send cli2 udp 10.30.0.10:53 vlan=7`,
 				t.print("to %s: %s", t.at(uint32(o.Port)), brief(o.Frame))
 			}
 			if len(p.out) == 0 {
-				t.print("%s", dropReason(p, pipeline.Why))
+				t.print("%s", dropReason(p))
 			}
 		})
 		return nil
 	},
 }
 
-// dropReason is why nothing left because of a frame; why is pipeline.Why or does the same.
-func dropReason(p passed, why func(openflow.TableID, uint16) (string, bool)) string {
+// dropReason is why nothing left because of a frame.
+func dropReason(p passed) string {
 	v := p.verdict
 	switch {
 	case v.Err != nil:
@@ -53,7 +53,7 @@ func dropReason(p passed, why func(openflow.TableID, uint16) (string, bool)) str
 	case !v.Matched:
 		return "dropped: the switch has no flow for it"
 	}
-	if reason, ok := why(v.Table, v.Flow.Priority); ok && len(v.Flow.Actions) == 0 {
+	if reason, ok := pipeline.Why(v.Table, v.Flow.Priority); ok && len(v.Flow.Actions) == 0 {
 		return fmt.Sprintf("dropped by %s: %s", tableName(v.Table), reason)
 	}
 	return fmt.Sprintf("nothing left; the last flow was in %s", tableName(v.Table))
@@ -100,7 +100,7 @@ func runSpoof(t *story, a *args) error {
 		s.vary = segment.Prefix
 	}
 	counts := map[string]int{}
-	why := remembered(pipeline.Why)
+	reasons := map[flowLevel]string{}
 	const batch = 100
 	for sent := 0; sent < n; sent += batch {
 		var frames [][]byte
@@ -112,7 +112,7 @@ func runSpoof(t *story, a *args) error {
 				counts["to "+t.at(uint32(o.Port))]++
 			}
 			if len(p.out) == 0 {
-				counts[dropReason(p, why)]++
+				counts[remembered(reasons, p)]++
 			}
 		})
 		t.advance(time.Millisecond)
@@ -123,21 +123,23 @@ func runSpoof(t *story, a *args) error {
 	return nil
 }
 
-// remembered is why, asked only once for each flow.
-func remembered(why func(openflow.TableID, uint16) (string, bool)) func(openflow.TableID, uint16) (string, bool) {
-	type flow struct {
-		table    openflow.TableID
-		priority uint16
+// remembered is dropReason, worked out once for each flow.
+func remembered(known map[flowLevel]string, p passed) string {
+	if p.verdict.Err != nil || !p.verdict.Matched {
+		return dropReason(p)
 	}
-	known := map[flow]string{}
-	return func(table openflow.TableID, priority uint16) (string, bool) {
-		reason, ok := known[flow{table, priority}]
-		if !ok {
-			reason, _ = why(table, priority)
-			known[flow{table, priority}] = reason
-		}
-		return reason, reason != ""
+	at := flowLevel{p.verdict.Table, p.verdict.Flow.Priority, p.verdict.PacketIns > 0}
+	if known[at] == "" {
+		known[at] = dropReason(p)
 	}
+	return known[at]
+}
+
+// flowLevel is what the reason of a drop depends on.
+type flowLevel struct {
+	table    openflow.TableID
+	priority uint16
+	reported bool
 }
 
 var captureCommand = command{

@@ -307,9 +307,9 @@ get client http://192.168.5.21/`,
 
 var failCommand = command{
 	name:  "fail",
-	usage: "fail (commits|dumps|flushes|all) (next N|probability P) [late] | fail off",
-	about: `Makes calls of the node to the switch fail: the next N, or each with probability P until fail off. Late ones have done
-what was asked before they fail: only the answer is lost.`,
+	usage: "fail (commits|dumps|flushes|all) (next N|probability P) [after=N] [late] | fail off",
+	about: `Makes calls of the node to the switch fail: the next N, or each with probability P until fail off; after=N lets N pass
+before. Late ones have done what was asked before they fail: only the answer is lost.`,
 	example: `fail commits next 2
 kill be1
 until be1 down within 10s
@@ -340,7 +340,7 @@ func parseOutage(a *args) (o testbed.Outage, err error) {
 	if o.Calls, known = callKinds[a.word("commits, dumps, flushes or all")]; !known {
 		a.fail("commits, dumps, flushes or all calls can fail")
 	}
-	o.Late = a.has("late")
+	o.Late, o.Skip = a.has("late"), a.number("after", 0, 1_000_000)
 	switch how := a.word("next N or probability P"); how {
 	case "next":
 		w := a.word("N")

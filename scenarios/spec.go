@@ -20,6 +20,8 @@ const Frames = `A frame is one of
     tcp ADDRESS:PORT [flags=S]    flags of S, A, F, R and P; a SYN if none are given
     udp ADDRESS:PORT
     icmp ADDRESS                  an echo request
+    unreachable ADDRESS about=ADDRESS:PORT>ADDRESS:PORT
+                                  an ICMP error about a TCP segment
     arp who-has ADDRESS
     arp is-at ADDRESS             an answer: the sender has ADDRESS
     arp announce ADDRESS          the same, unasked and for all
@@ -88,7 +90,7 @@ func (t *story) parseFrame(host string, a *args) (*spec, error) {
 	}
 	to, given := a.option("to")
 	switch kind := a.word("FRAME"); kind {
-	case "tcp", "udp", "icmp":
+	case "tcp", "udp", "icmp", "unreachable":
 		t.parseIP(s, kind, a)
 		s.eth.Dst = t.nextHop(m, s.ip.Dst)
 	case "arp":
@@ -98,7 +100,7 @@ func (t *story) parseFrame(host string, a *args) (*spec, error) {
 		s.eth.Dst = packet.Broadcast
 		s.make = func(s *spec) []byte { return s.eth.Frame(etherType, make([]byte, 46)) }
 	default:
-		a.fail("%q is no frame: tcp, udp, icmp, arp and ether are", kind)
+		a.fail("%q is no frame: tcp, udp, icmp, unreachable, arp and ether are", kind)
 	}
 	if given {
 		s.eth.Dst = t.station(m, to, a)
@@ -168,7 +170,7 @@ func (t *story) nextHop(from testbed.Machine, to netip.Addr) packet.MAC {
 func (t *story) parseIP(s *spec, kind string, a *args) {
 	addr, port, both := strings.Cut(a.word("ADDRESS"), ":")
 	ip, err := netip.ParseAddr(addr)
-	if a.err == nil && (err != nil || !ip.Is4() || both == (kind == "icmp")) {
+	if a.err == nil && (err != nil || !ip.Is4() || both != (kind == "tcp" || kind == "udp")) {
 		a.fail("%s %q: give an IPv4 address, with a port for tcp and udp", kind, addr)
 	}
 	if a.err != nil {
@@ -196,12 +198,33 @@ func (t *story) parseIP(s *spec, kind string, a *args) {
 		s.make = func(s *spec) []byte {
 			return packet.UDP{Eth: s.eth, IP: s.ip, SrcPort: s.ports[0], DstPort: s.ports[1], Payload: []byte(data)}.Bytes()
 		}
+	case "unreachable":
+		s.at = 2
+		about := quoted(a)
+		s.make = func(s *spec) []byte {
+			return packet.ICMP{Eth: s.eth, IP: s.ip, Type: packet.Unreachable, Code: 1, Payload: about}.Bytes()
+		}
 	default:
 		s.at = 2
 		s.make = func(s *spec) []byte {
 			return packet.ICMP{Eth: s.eth, IP: s.ip, Type: packet.EchoRequest, ID: 1, Seq: 1, Payload: []byte(data)}.Bytes()
 		}
 	}
+}
+
+// quoted is the part of a TCP segment that an ICMP error repeats (RFC 792).
+func quoted(a *args) []byte {
+	word, _ := a.option("about")
+	from, to, _ := strings.Cut(word, ">")
+	src, err := netip.ParseAddrPort(from)
+	dst, err2 := netip.ParseAddrPort(to)
+	if err != nil || err2 != nil || !src.Addr().Is4() || !dst.Addr().Is4() {
+		a.fail("about %q: give the ends of a segment, as 192.0.2.1:40000>192.0.2.2:80", word)
+		return nil
+	}
+	return packet.TCP{
+		IP: packet.IP{Src: src.Addr(), Dst: dst.Addr()}, SrcPort: src.Port(), DstPort: dst.Port(), Flags: packet.ACK,
+	}.Bytes()[14 : 14+28]
 }
 
 // parseFlags reads flags such as SA.

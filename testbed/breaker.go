@@ -12,6 +12,7 @@ import (
 // Outage says which calls of a node to its switch fail. The zero Outage is none.
 type Outage struct {
 	Calls       Calls
+	Skip        int     // this many calls pass before
 	Next        int     // this many calls fail, and then no more
 	Probability float64 // 0 to 1, of each call, until another Outage takes its place; if Next is 0
 	// Late: what was asked is done, and only the answer is lost.
@@ -67,6 +68,9 @@ func (b *breaker) call(kind Calls, what string, do func() error) error {
 func (b *breaker) fails(kind Calls) bool {
 	switch {
 	case b.outage.Calls&kind == 0:
+		return false
+	case b.outage.Skip > 0:
+		b.outage.Skip--
 		return false
 	case b.outage.Next > 0:
 		b.outage.Next--
