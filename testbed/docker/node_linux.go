@@ -28,13 +28,14 @@ type pool struct {
 	Moved   int    `json:"moved"`
 	Foreign int    `json:"foreign"`
 	Members []struct {
-		Name    string `json:"name"`
-		Address string `json:"address"`
-		Up      bool   `json:"up"`
-		InPool  bool   `json:"in_pool"`
-		Slots   int    `json:"slots"`
-		Probes  int    `json:"probes"`
-		Source  string `json:"probe_source"`
+		Name    string    `json:"name"`
+		Address string    `json:"address"`
+		Up      bool      `json:"up"`
+		InPool  bool      `json:"in_pool"`
+		Slots   int       `json:"slots"`
+		Probes  int       `json:"probes"`
+		Source  string    `json:"probe_source"`
+		Since   time.Time `json:"since"` // it is up or down
 	} `json:"members"`
 }
 

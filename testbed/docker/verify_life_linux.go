@@ -11,7 +11,7 @@ import (
 	"hpnn/model"
 )
 
-// slack is what a verdict may take beyond fall or rise times the interval.
+// slack is what it may take to commit the slots after a verdict.
 const slack = time.Second
 
 // public asks by a public listener, or by any if there is none.
@@ -117,8 +117,13 @@ func (v *verifier) freeze(ctx context.Context) {
 	}
 	begun := time.Now()
 	err := v.await(ctx, 30*time.Second, without(name))
-	took, limit := time.Since(begun), time.Duration(h.Fall)*h.Interval+slack
-	v.check(err == nil && took <= limit, name+" is out after", seconds(took), "≤ "+seconds(limit))
+	took, limit := time.Since(begun), time.Duration(h.Fall)*h.Interval+h.Timeout
+	st, statusErr := v.node.status(ctx)
+	if v.must(statusErr, "ask hcd") {
+		verdict := st.Pools[0].Members[st.Pools[0].member(name)].Since.Sub(begun)
+		v.check(err == nil && verdict <= limit, name+" is found dead after", seconds(verdict), "≤ fall × interval + timeout = "+seconds(limit))
+	}
+	v.check(err == nil && took <= limit+slack, name+" has no slots after", seconds(took), "≤ "+seconds(limit+slack))
 	a := v.public()
 	l := v.spaces[a.from.Name].ask(a.url, requests)
 	v.check(len(l.failed) == 0 && l.counts()[name] == 0, fmt.Sprintf("%d requests afterwards", requests), l.text(), "none failed, none of "+name)
