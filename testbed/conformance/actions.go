@@ -17,10 +17,14 @@ func (m *maker) actions(match openflow.Match, table openflow.TableID, n int) []o
 			list = longer
 		}
 	}
-	m.gen.Fields = fieldsOf[protocolOf(match)]
-	if m.chance(10) {
-		m.gen.Fields = nil // all, those of the connection tracker, too
+	m.fields = fieldsOf[protocolOf(match)]
+	if len(m.fields) == 0 {
+		m.fields = fieldsOf[protocol{}]
 	}
+	if m.chance(10) { // those of the connection tracker, too
+		m.fields = openflow.Fields()
+	}
+	m.gen.Fields = m.fields
 	for range m.IntN(n) {
 		add(m.action(match, table))
 	}
@@ -67,11 +71,11 @@ func (m *maker) output() openflow.Action {
 func (m *maker) action(match openflow.Match, table openflow.TableID) openflow.Action {
 	return weighted(m, []choice[func(openflow.Match, openflow.TableID) openflow.Action]{
 		{20, func(openflow.Match, openflow.TableID) openflow.Action { return m.output() }},
-		{30, m.random("SetField")},
+		{30, m.setField},
 		{12, m.loadRegister},
-		{10, m.random("Move")},
-		{6, m.random("Push")},
-		{6, m.random("Pop")},
+		{10, m.move},
+		{6, m.push},
+		{6, m.pop},
 		{8, func(openflow.Match, openflow.TableID) openflow.Action { return openflow.DecTTL{} }},
 		{8, m.multipath},
 		{8, func(_ openflow.Match, t openflow.TableID) openflow.Action {
@@ -88,14 +92,52 @@ func (m *maker) action(match openflow.Match, table openflow.TableID) openflow.Ac
 	})(match, table)
 }
 
+// checked is an action if the case may hold it, else nil.
+func (m *maker) checked(a openflow.Action) openflow.Action {
+	if m.traits.nat && (writesPartOfAddress(a) || writesICMPType(a)) || writesUnsupported(a) {
+		return nil
+	}
+	return a
+}
+
+// subfield is a random run of bits of a field that frames of the match have.
+func (m *maker) subfield() openflow.Subfield { return m.gen.Part(pick(m, m.fields...)) }
+
+func (m *maker) setField(openflow.Match, openflow.TableID) openflow.Action {
+	f := pick(m, m.fields...)
+	mask := f.Mask()
+	switch m.IntN(4) {
+	case 0:
+		mask = m.gen.Part(f).Mask()
+	case 1:
+		mask = m.gen.Mask(f.Width())
+	}
+	return m.checked(openflow.SetField{Field: f, Value: m.gen.Value(f).And(mask), Mask: mask})
+}
+
+func (m *maker) move(openflow.Match, openflow.TableID) openflow.Action {
+	src, dst := m.subfield(), m.subfield()
+	width := min(src.Width, dst.Width)
+	src.Width, dst.Width = width, width
+	return m.checked(openflow.Move{Src: src, Dst: dst})
+}
+
+func (m *maker) push(openflow.Match, openflow.TableID) openflow.Action {
+	return openflow.Push{Src: m.subfield()}
+}
+
+func (m *maker) pop(openflow.Match, openflow.TableID) openflow.Action {
+	return m.checked(openflow.Pop{Dst: m.subfield()})
+}
+
 // random is a random valid action of a kind.
 func (m *maker) random(k openflowtest.Kind) func(openflow.Match, openflow.TableID) openflow.Action {
 	return func(match openflow.Match, table openflow.TableID) openflow.Action {
 		a := m.gen.Action(k, match, table)
-		if a == nil || m.traits.nat && (writesPartOfAddress(a) || writesICMPType(a)) || writesUnsupported(a) {
+		if a == nil {
 			return nil
 		}
-		return a
+		return m.checked(a)
 	}
 }
 
@@ -196,8 +238,8 @@ func (m *maker) setAction(match openflow.Match, table openflow.TableID) openflow
 func (m *maker) settable(match openflow.Match, table openflow.TableID) openflow.Action {
 	return weighted(m, []choice[func(openflow.Match, openflow.TableID) openflow.Action]{
 		{40, func(openflow.Match, openflow.TableID) openflow.Action { return m.output() }},
-		{25, m.random("SetField")},
-		{8, m.random("Move")},
+		{25, m.setField},
+		{8, m.move},
 		{10, func(openflow.Match, openflow.TableID) openflow.Action { return openflow.DecTTL{} }},
 		{10, m.vlanAction},
 		{5, func(openflow.Match, openflow.TableID) openflow.Action { return openflow.CTClear{} }},
@@ -321,7 +363,7 @@ func (m *maker) learnAction(match openflow.Match, table openflow.TableID) openfl
 	}
 	for range 1 + m.IntN(4) {
 		longer := a
-		longer.Specs = append(a.Specs[:len(a.Specs):len(a.Specs)], m.learnSpec(match))
+		longer.Specs = append(a.Specs[:len(a.Specs):len(a.Specs)], m.learnSpec())
 		if (openflow.Flow{Table: table, Match: match, Actions: []openflow.Action{longer}}).Validate() == nil {
 			a = longer
 		}
@@ -342,8 +384,8 @@ func maskable(f openflow.Field) bool {
 	return openflow.Match{}.WithMask(f, openflow.U64(1), openflow.U64(1)).Validate() == nil
 }
 
-func (m *maker) learnSpec(match openflow.Match) openflow.LearnSpec {
-	src := openflow.Whole(m.gen.MatchingField(match))
+func (m *maker) learnSpec() openflow.LearnSpec {
+	src := openflow.Whole(pick(m, m.fields...))
 	switch src.Field {
 	case openflow.IPDSCP, openflow.IPECN, openflow.VLANPCP: // conditions on them are left out
 		src.Field = openflow.EthSrc

@@ -30,7 +30,7 @@ type Finding struct {
 }
 
 // batch is how many cases a real switch is given at once.
-const batch = 100
+const batch = 250
 
 // Run compares the cases and returns when all are done, the context is over or a switch cannot be had.
 func (c Campaign) Run(ctx context.Context) error {

@@ -22,7 +22,7 @@ func Generate(seed uint64, captures Captures) Case {
 	}
 	c.Flows = accepted(w, c.Flows)
 	m.world = w
-	for range 3 + m.IntN(20) {
+	for range 2 + m.IntN(9) {
 		for _, e := range m.events() {
 			c.Events = append(c.Events, e)
 		}
@@ -54,6 +54,7 @@ type maker struct {
 	traits   traits
 	world    *world
 	talks    []*talk
+	fields   []openflow.Field // that the actions being made may speak of
 	past     []Frame
 	datagram uint16 // id of the next fragmented datagram
 	learns   uint16 // learn actions so far: each has a priority of its own

@@ -17,6 +17,8 @@ type Oracle struct {
 	sw *dummy.Switch
 	// dirty: fragments may wait for the rest of their datagram.
 	dirty bool
+	// drainage tracks every IP packet; see drain.
+	drainage dummy.Encoded
 }
 
 // Answer is what became of a case on the real switch.
@@ -32,14 +34,20 @@ func StartOracle(ctx context.Context) (*Oracle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start oracle: %w", err)
 	}
-	return NewOracle(sw), nil
+	return NewOracle(ctx, sw)
 }
 
 // OracleConfig is the configuration of the switch that NewOracle takes.
 func OracleConfig() dummy.Config { return dummy.Config{Ports: dummy.NumberedPorts(Ports)} }
 
 // NewOracle makes a running switch an oracle.
-func NewOracle(sw *dummy.Switch) *Oracle { return &Oracle{sw: sw} }
+func NewOracle(ctx context.Context, sw *dummy.Switch) (*Oracle, error) {
+	encoded, err := sw.Encode(ctx, drainage)
+	if err != nil {
+		return nil, fmt.Errorf("start oracle: %w", err)
+	}
+	return &Oracle{sw: sw, drainage: encoded[0]}, nil
+}
 
 // Close ends the switch.
 func (o *Oracle) Close() error { return o.sw.Close() }
@@ -176,15 +184,14 @@ func (o *Oracle) drain(ctx context.Context) error {
 	if err := o.sw.Warp(ctx, fragmentLife); err != nil {
 		return err
 	}
-	drain, err := o.sw.Encode(ctx, "flow delete\nflow priority=1,ip,actions=ct()\nflow priority=1,ipv6,actions=ct()")
-	if err != nil {
-		return err
-	}
-	if err := o.sw.Apply(ctx, drain[0]); err != nil {
+	if err := o.sw.Apply(ctx, o.drainage); err != nil {
 		return err
 	}
 	return o.sw.Receive(ctx, portName(1), anyFrame)
 }
+
+// drainage is the text of Oracle.drainage.
+const drainage = "flow delete\nflow priority=1,ip,actions=ct()\nflow priority=1,ipv6,actions=ct()"
 
 // Trace is what ofproto/trace says of a frame, with the flows of the case that was run last.
 func (o *Oracle) Trace(ctx context.Context, f Frame) (string, error) {

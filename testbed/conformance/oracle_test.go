@@ -11,7 +11,9 @@ import (
 )
 
 func oracleForTest(t *testing.T) *Oracle {
-	return NewOracle(dummy.ForTest(t, OracleConfig()))
+	oracle, err := NewOracle(t.Context(), dummy.ForTest(t, OracleConfig()))
+	require.NoError(t, err)
+	return oracle
 }
 
 // TestFixedCases is a short campaign that is the same every time.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -21,9 +22,9 @@ func TestTry(t *testing.T) {
 	kinds := map[string]int{}
 	caps, _ := ReadCaptures("/work/shared/pcaps/public")
 	shrunk := 0
-	for i := 0; i < n; i += 100 {
+	for i := 0; i < n; i += 250 {
 		c := Campaign{Seed: uint64(seed), Cases: uint64(n), Captures: caps}
-		fs, err := c.compare(context.Background(), o, uint64(seed+i), uint64(min(100, n)))
+		fs, err := c.compare(context.Background(), o, uint64(seed+i), uint64(min(250, n)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,6 +43,12 @@ func TestTry(t *testing.T) {
 			}
 			os.WriteFile(fmt.Sprintf("/tmp/hpconf/%d.case", f.Seed), []byte(f.File.String()), 0644)
 		}
+	}
+	o.Close()
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		syscall.Getrusage(who, &u)
+		fmt.Printf("who %d: user %.2f ms sys %.2f ms a case\n", who, float64(u.Utime.Nano())/1e6/float64(n), float64(u.Stime.Nano())/1e6/float64(n))
 	}
 	fmt.Println(n, "cases", time.Since(start), kinds)
 }

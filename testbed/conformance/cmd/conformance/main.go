@@ -15,11 +15,15 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"hpnn/testbed/conformance"
 	"hpnn/testbed/dummy"
 )
+
+// gcPercent trades memory, of which there is little in use, for time.
+const gcPercent = 800
 
 type options struct {
 	cases, seed uint64
@@ -42,6 +46,7 @@ func main() {
 	flag.BoolVar(&o.record, "record", false, "write the real switch's answers into the files given")
 	flag.BoolVar(&o.trace, "trace", false, "print what ofproto/trace says of each frame of the files given")
 	flag.Parse()
+	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	differ, err := o.run(ctx, flag.Args())
@@ -135,7 +140,7 @@ func (o options) campaign(ctx context.Context) (differ bool, err error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return false, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	enough, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var findings []conformance.Finding
 	t := newTicker(o.cases)
@@ -149,20 +154,19 @@ func (o options) campaign(ctx context.Context) (differ bool, err error) {
 			}
 		},
 		Progress: t.add,
-	}.Run(ctx)
+	}.Run(enough)
 	fmt.Printf("\r%s, %d captures, seeds %d to %d, %d mismatches\n", t, len(frames), o.seed, o.seed+t.done-1, len(findings))
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return len(findings) > 0, err
 	}
-	return len(findings) > 0, o.keep(findings)
+	return len(findings) > 0, o.keep(ctx, findings)
 }
 
 // keep shrinks findings and writes them to files.
-func (o options) keep(findings []conformance.Finding) error {
+func (o options) keep(ctx context.Context, findings []conformance.Finding) error {
 	if len(findings) == 0 {
 		return nil
 	}
-	ctx := context.Background()
 	oracle, err := conformance.StartOracle(ctx)
 	if err != nil {
 		return err
