@@ -3,7 +3,6 @@ package scenarios
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"time"
 
 	"hpnn/datapath/openflow"
@@ -177,28 +176,4 @@ capture client`,
 		}
 		return nil
 	},
-}
-
-// repeats puts lines that repeat each other into one.
-func repeats(lines []string) (short []string) {
-	for i := 0; i < len(lines); {
-		n := i + 1
-		for n < len(lines) && lines[n] == lines[i] {
-			n++
-		}
-		line := lines[i]
-		if n > i+1 {
-			line = fmt.Sprintf("%s (x%d)", line, n-i)
-		}
-		short, i = append(short, line), n
-	}
-	return short
-}
-
-// counted is a line for each count, the largest first.
-func counted(counts map[string]int) (lines []string) {
-	for _, k := range sortedByCount(counts) {
-		lines = append(lines, fmt.Sprintf("%s (%d)", strings.TrimSpace(k), counts[k]))
-	}
-	return lines
 }

@@ -18,21 +18,21 @@ type command struct {
 
 // family is a group of commands.
 type family struct {
-	name, about string
-	commands    []command
+	name     string
+	commands []command
 }
 
 // families lists all commands, as the documentation has them.
 func families() []family {
 	return []family{
-		{"The site and time", "", []command{topologyCommand, needsCommand, hostsCommand, advanceCommand, untilCommand}},
-		{"Traffic", "", []command{getCommand, pingCommand, backgroundCommand, waitCommand, tallyCommand, stopCommand, servedCommand}},
-		{"Trouble", "", []command{freezeCommand, suspendCommand, thawCommand, killCommand, reviveCommand, cutCommand, mendCommand,
+		{"The site and time", []command{topologyCommand, needsCommand, hostsCommand, advanceCommand, untilCommand}},
+		{"Traffic", []command{getCommand, pingCommand, backgroundCommand, waitCommand, tallyCommand, stopCommand, servedCommand}},
+		{"Trouble", []command{freezeCommand, suspendCommand, thawCommand, killCommand, reviveCommand, cutCommand, mendCommand,
 			delayCommand, sickenCommand, healCommand}},
-		{"The node", "", []command{drainCommand, enableCommand, healthCommand, slotsCommand, statusCommand, logCommand,
+		{"The node", []command{drainCommand, enableCommand, healthCommand, slotsCommand, statusCommand, logCommand,
 			reapplyCommand, reloadCommand, startCommand, restartCommand}},
-		{"The switch", "", []command{flowsCommand, dropsCommand, connsCommand, fdbCommand, traceCommand, damageCommand, failCommand}},
-		{"Frames", "", []command{sendCommand, spoofCommand, captureCommand}},
+		{"The switch", []command{flowsCommand, dropsCommand, connsCommand, fdbCommand, traceCommand, damageCommand, failCommand}},
+		{"Frames", []command{sendCommand, spoofCommand, captureCommand}},
 	}
 }
 

@@ -160,9 +160,6 @@ func (t *story) members(name string) ([]pipeline.MemberName, error) {
 	return pipeline.FindMembers(t.topology, name)
 }
 
-// forever is longer than any story.
-const forever = 100 * 365 * 24 * time.Hour
-
 // until lets time pass until done says so, and reports whether it did before limit had passed. What
 // runs in the background goes on.
 func (t *story) until(done func() bool, limit time.Duration) bool {
