@@ -22,21 +22,23 @@ type status struct {
 }
 
 type pool struct {
-	Name    string `json:"name"`
-	Live    int    `json:"live"`
-	Digest  string `json:"digest"`
-	Moved   int    `json:"moved"`
-	Foreign int    `json:"foreign"`
-	Members []struct {
-		Name    string    `json:"name"`
-		Address string    `json:"address"`
-		Up      bool      `json:"up"`
-		InPool  bool      `json:"in_pool"`
-		Slots   int       `json:"slots"`
-		Probes  int       `json:"probes"`
-		Source  string    `json:"probe_source"`
-		Since   time.Time `json:"since"` // it is up or down
-	} `json:"members"`
+	Name    string   `json:"name"`
+	Live    int      `json:"live"`
+	Digest  string   `json:"digest"`
+	Moved   int      `json:"moved"`
+	Foreign int      `json:"foreign"`
+	Members []member `json:"members"`
+}
+
+type member struct {
+	Name    string    `json:"name"`
+	Address string    `json:"address"`
+	Up      bool      `json:"up"`
+	InPool  bool      `json:"in_pool"`
+	Slots   int       `json:"slots"`
+	Probes  int       `json:"probes"`
+	Source  string    `json:"probe_source"`
+	Since   time.Time `json:"since"` // it is up or down
 }
 
 // member is the place of a member in the pool's list, -1 if there is none.

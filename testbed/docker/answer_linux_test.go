@@ -1,0 +1,26 @@
+package docker
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadAnswer(t *testing.T) {
+	a, err := readAnswer("backend=be3  time=2026-11-29 21:33:19 UTC client=192.168.5.13:35406  served=10.20.0.3:8080  req=438\n")
+	require.NoError(t, err)
+	require.Equal(t, answer{"be3", "192.168.5.13", "35406", "10.20.0.3:8080"}, a)
+	_, err = readAnswer("tick 1/3 backend=be3\n")
+	require.ErrorContains(t, err, "no answer of a backend")
+}
+
+func TestStatusSaysWhatIsMissing(t *testing.T) {
+	var st status
+	require.Equal(t, "the switch does not hold the rules yet", st.missing())
+	st.Control.InSync = true
+	require.Empty(t, st.missing())
+	st.Pools = []pool{{Name: "web", Members: []member{{Name: "be1", Address: "10.20.0.2:8080", Probes: 3}}}}
+	require.Equal(t, "member be1 (10.20.0.2:8080) of pool web is down after 3 probes", st.missing())
+	require.Equal(t, 0, st.Pools[0].member("be1"))
+	require.Equal(t, -1, st.Pools[0].member("be9"))
+}

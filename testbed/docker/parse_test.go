@@ -1,0 +1,42 @@
+package docker
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadPIDs(t *testing.T) {
+	all, err := readPIDs("/hpnn-lb 101\n/hpnn-be1 102\n")
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"hpnn-lb": 101, "hpnn-be1": 102}, all)
+
+	_, err = readPIDs("/hpnn-lb 101\n/hpnn-be1 0\n/hpnn-be2 0\n")
+	require.ErrorContains(t, err, "these containers do not run: hpnn-be1, hpnn-be2: run make up")
+	_, err = readPIDs("/hpnn-lb\n")
+	require.ErrorContains(t, err, `read docker's answer "/hpnn-lb\n"`)
+}
+
+func TestContainersBeginWithTheNode(t *testing.T) {
+	all := containers(example(t))
+	require.Len(t, all, 10)
+	require.Equal(t, "hpnn-lb", all[0])
+}
+
+func TestReportPrintsWhatWasMeasured(t *testing.T) {
+	var out bytes.Buffer
+	r := &report{out: &out}
+	r.section("health")
+	r.check(true, "members that are up", "4", "4")
+	require.NoError(t, (&report{out: &out}).end())
+	r.check(false, "digest", "abc", "")
+	require.EqualError(t, r.end(), "failed: digest")
+	require.Contains(t, out.String(), "ok    members that are up                                        4  (want 4)\n")
+	require.Contains(t, out.String(), "FAIL  digest                                                     abc\n")
+	require.Contains(t, out.String(), "1 of 2 checks passed\n")
+}
+
+func TestSharesAreInOrder(t *testing.T) {
+	require.Equal(t, "be1 2, be2 1", shares(map[string]int{"be2": 1, "be1": 2}))
+}
