@@ -82,8 +82,18 @@ func (s *Switch) do(f *frame, p *pass, st *step) {
 		s.transmit(st.port, f.Bytes())
 	case stepController:
 		s.packetIn(st, f.Bytes())
+		f.reread()
 	case stepCTClear:
 		f.meta.Clear()
+	}
+}
+
+// reread finds the headers again. On its way to the controller the real switch dissects a frame anew,
+// and so loses sight of what is behind more than one tag.
+func (f *frame) reread() {
+	var fields flow.Key
+	if layout, ok := flow.Extract(f.Bytes(), f.key.InPort(), &fields); ok {
+		f.Packet.Layout = layout
 	}
 }
 

@@ -36,7 +36,7 @@ func (p *pass) step(o *op, table openflow.TableID) bool {
 	case opWriteMetadata:
 		o.store.Apply(&p.key)
 	case opMove:
-		p.store(&o.dst, o.src.Get(&p.key), o.src.Field())
+		p.move(o)
 	case opMultipath:
 		p.write(&o.dst, openflow.U64(uint64(flow.Multipath(&p.key, &o.more.multipath))))
 	case opDecTTL:
@@ -111,15 +111,19 @@ func (p *pass) setField(o *op) {
 	}
 }
 
-// store writes v to dst, and to nothing if the frame lacks dst or the field from that v is of. A
-// VLAN id can be read from an untagged frame, too, and is 0.
-func (p *pass) store(dst *flow.Ref, v openflow.Value, from openflow.Field) {
-	if flow.Present(&p.key, dst.Field()) && (from == openflow.VLANVID || flow.Present(&p.key, from)) {
-		dst.Set(&p.key, v)
+// move copies one part of the fields to another, if the frame has both.
+func (p *pass) move(o *op) {
+	if p.has(o.src.Field()) && p.has(o.dst.Field()) {
+		p.write(&o.dst, o.src.Get(&p.key))
+	} else if p.trace != nil {
+		p.trace.now(o.dst.Sub(), &p.key)
 	}
-	if p.trace != nil {
-		p.trace.now(dst.Sub(), &p.key)
-	}
+}
+
+// has reports whether the frame has a field. A VLAN id can be read and written on an untagged frame,
+// too, but set_field does not do that.
+func (p *pass) has(f openflow.Field) bool {
+	return f == openflow.VLANVID || flow.Present(&p.key, f)
 }
 
 // write writes v to dst, even if the frame lacks it: what does not ask for that at commit does not ask

@@ -1,6 +1,7 @@
 package simbackend
 
 import (
+	"hpnn/internal/packet"
 	"hpnn/simbackend/conntrack"
 	"hpnn/simbackend/flow"
 )
@@ -16,12 +17,20 @@ func (s *Switch) released(f *frame, p *pass, st *step, out conntrack.Outcome) (f
 		r := &out.Released[i]
 		g := &frame{meta: r.Meta, key: p.keys[st.key], at: f.at}
 		g.key.SetInPort(uint16(r.Tag))
-		own := g.key
-		layout, _ := flow.Refresh(r.Frame, &own)
-		g.Packet.Load(r.Frame, layout)
+		g.Packet.Load(r.Frame, fragmentLayout(r))
 		frames = append(frames, g)
 	}
 	return frames
+}
+
+// fragmentLayout is where the headers of a fragment are. It is not read from the frame, which would
+// not find them behind more than one tag.
+func fragmentLayout(r *conntrack.Packet) flow.Layout {
+	ip := r.Frame[r.L3:]
+	return flow.Layout{
+		Len: len(r.Frame), L3: uint16(r.L3), L4: uint16(r.L3 + int(ip[0]&15)*4),
+		Pad: uint16(len(ip) - int(packet.Word(ip, 2))),
+	}
 }
 
 // together takes frames that a stepCT, the first of steps, has let go through the steps behind it: all
