@@ -393,6 +393,9 @@ func (m *maker) learnSpec() openflow.LearnSpec {
 	}
 	if src.Width > 1 && m.chance(20) && maskable(src.Field) {
 		src.Width = uint8(1 + m.IntN(int(src.Width)-1))
+		if src.Field == openflow.VLANTCI && cutsPCP(src) {
+			src.Width = 12
+		}
 	}
 	dst := src
 	switch to, ok := swaps[src.Field]; {

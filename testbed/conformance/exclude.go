@@ -30,6 +30,8 @@ func Exclusions() []Exclusion {
 		{"learned-untagged", "bundles in a program that learns NXM_OF_VLAN_TCI[]: of an untagged frame the real switch learns " +
 			"vlan_tci=0 under a mask of 16 bits, which OpenFlow 1.5 can neither show nor name: dumps show, and bundles speak of, " +
 			"the flow under 13 bits, which is another one.", learnedUntagged},
+		{"learned-part-of-pcp", "flows learned for a part of vlan_tci that has some bits of the priority: OpenFlow 1.5 cannot show them, " +
+			"and dumps show the whole priority.", learnedPCP},
 		{"learned-mpls", "MPLS frames in a program that learns: a flow learned for dl_type 0x8847 is dumped as mpls, which " +
 			"is not in the language.", learnedMPLS},
 		{"part-of-address-after-nat", "an action on a part of an IP address or a port in a program with nat: after a ct(nat) that does not " +
@@ -145,6 +147,23 @@ func looseAfterAdd(c Case) bool {
 
 func learnedUntagged(c Case) bool {
 	return slices.ContainsFunc(c.Events, isCommit) && c.does(learnsTCI)
+}
+
+func learnedPCP(c Case) bool {
+	return c.does(func(a openflow.Action) bool {
+		l, _ := a.(openflow.Learn)
+		return slices.ContainsFunc(l.Specs, func(s openflow.LearnSpec) bool {
+			m, ok := s.(openflow.LearnMatchField)
+			return ok && m.Dst.Field == openflow.VLANTCI && cutsPCP(m.Dst)
+		})
+	})
+}
+
+// cutsPCP reports whether a part of vlan_tci has some bits of the priority, but not all.
+func cutsPCP(s openflow.Subfield) bool {
+	const pcp = 7 << 13
+	bits := s.Mask().Lo & pcp
+	return bits != 0 && bits != pcp
 }
 
 func isCommit(e Event) bool {
