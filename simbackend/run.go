@@ -113,7 +113,7 @@ func (p *pass) setField(o *op) {
 
 // move copies one part of the fields to another, if the frame has both.
 func (p *pass) move(o *op) {
-	if p.has(o.src.Field()) && p.has(o.dst.Field()) {
+	if p.has(o.src.Field()) {
 		p.write(&o.dst, o.src.Get(&p.key))
 	} else if p.trace != nil {
 		p.trace.now(o.dst.Sub(), &p.key)
@@ -126,14 +126,15 @@ func (p *pass) has(f openflow.Field) bool {
 	return f == openflow.VLANVID || flow.Present(&p.key, f)
 }
 
-// write writes v to dst, even if the frame lacks it: what does not ask for that at commit does not ask
-// here. The VLAN id of an untagged frame is that part of a vlan_tci which does not make a tag.
+// write writes v to dst, if the frame has it. The VLAN id of an untagged frame is that part of a
+// vlan_tci which does not make a tag.
 func (p *pass) write(dst *flow.Ref, v openflow.Value) {
-	if sub := dst.Sub(); sub.Field == openflow.VLANVID && !flow.Present(&p.key, openflow.VLANVID) {
+	switch sub := dst.Sub(); {
+	case flow.Present(&p.key, sub.Field):
+		dst.Set(&p.key, v)
+	case sub.Field == openflow.VLANVID:
 		sub.Field = openflow.VLANTCI
 		p.key.SetSub(sub, v)
-	} else {
-		dst.Set(&p.key, v)
 	}
 	if p.trace != nil {
 		p.trace.now(dst.Sub(), &p.key)
