@@ -3,6 +3,7 @@ package ovsbackend
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"hpnn/datapath"
+	"hpnn/internal/ovsproto"
 )
 
 // configure puts bridge, ports and their addresses in order. Doing it again changes nothing.
@@ -75,18 +77,29 @@ func portProblems(ports []PortConfig, have contents) map[string]string {
 	return problems
 }
 
+// portChanged forgets the problem of a port that has appeared under its number.
+func (b *Bridge) portChanged(p ovsproto.Port) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.config.Ports {
+		if c.Name == p.Name && uint32(c.Number) == p.Number {
+			b.info.PortProblems = maps.Clone(b.info.PortProblems) // others may be reading the old one
+			delete(b.info.PortProblems, p.Name)
+		}
+	}
+}
+
 // watchDatabase notes the end of a connection to ovs-vswitchd's database and makes a new one. What the
 // database then says may be something else, so everything is put in order and looked at again.
 func (b *Bridge) watchDatabase(db *database) {
 	for db != nil {
-		lost := db.DisconnectNotify()
 		select {
 		case <-b.life.Done():
 			db.Close()
 			return
-		case <-lost:
+		case <-db.lost:
 		}
-		b.link.drop() // ovs-vswitchd serves no OpenFlow without its database
+		b.link.suspend()
 		db.Close()
 		db = retry(b, func(ctx context.Context) (*database, error) {
 			db, err := openDatabase(ctx, b.config.Database)
@@ -97,6 +110,7 @@ func (b *Bridge) watchDatabase(db *database) {
 				db.Close()
 				return nil, err
 			}
+			b.link.resume()
 			return db, nil
 		})
 		if db != nil && b.link.isUp() {

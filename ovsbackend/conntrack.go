@@ -98,7 +98,7 @@ func (b *Bridge) send(ctx context.Context, messages ...ovsproto.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	return b.ask(ctx, func(conn *ovsproto.Conn) error { return conn.Barrier(ctx, messages...) })
+	return b.ask(ctx, func(ctx context.Context, conn *ovsproto.Conn) error { return conn.Barrier(ctx, messages...) })
 }
 
 func connTuple(c datapath.Conn) ovsproto.ConnTuple {

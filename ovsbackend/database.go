@@ -44,7 +44,10 @@ type (
 )
 
 // database is a connection to ovsdb-server with a copy of the tables above.
-type database struct{ client.Client }
+type database struct {
+	client.Client
+	lost chan struct{} // closed when the connection has ended
+}
 
 const configPoll = 2 * time.Millisecond
 
@@ -59,24 +62,44 @@ func openDatabase(ctx context.Context, address string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Connect(ctx); err != nil {
+	d := &database{c, make(chan struct{})}
+	failed := make(chan struct{})
+	go d.watch(failed) // from the beginning on: the library tells the end to who listens then
+	if err := d.connect(ctx); err != nil {
+		close(failed)
+		c.Close()
 		return nil, err
+	}
+	return d, nil
+}
+
+func (d *database) watch(failed <-chan struct{}) {
+	select {
+	case <-d.DisconnectNotify():
+		close(d.lost)
+	case <-failed:
+	}
+}
+
+// connect connects and fetches the tables. The columns are named, for the library stumbles over changes
+// of others.
+func (d *database) connect(ctx context.Context) error {
+	if err := d.Connect(ctx); err != nil {
+		return err
 	}
 	var root rootRow
 	var b bridgeRow
 	var p portRow
 	var i interfaceRow
-	// The columns are named, for the library stumbles over changes of others.
-	_, err = c.Monitor(ctx, c.NewMonitor(
+	_, err := d.Monitor(ctx, d.NewMonitor(
 		client.WithTable(&root, &root.Bridges, &root.NextCfg, &root.CurCfg),
 		client.WithTable(&b, &b.Name, &b.Ports, &b.FailMode, &b.Protocols, &b.DatapathType),
 		client.WithTable(&p, &p.Name, &p.Interfaces),
 		client.WithTable(&i, &i.Name, &i.Type, &i.OfportRequest, &i.Ofport, &i.MAC, &i.Error)))
 	if err != nil {
-		c.Close()
-		return nil, fmt.Errorf("monitor the tables: %w", err)
+		return fmt.Errorf("monitor the tables: %w", err)
 	}
-	return &database{c}, nil
+	return nil
 }
 
 // contents are the tables at one moment.

@@ -20,6 +20,8 @@ func unavailable(ctx context.Context, tried string, err error) error {
 		return fmt.Errorf("%s: %w", tried, err)
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return fmt.Errorf("%s: %w: no answer in time: %w", tried, datapath.ErrUnavailable, err)
+	case errors.Is(context.Cause(ctx), errLinkDown):
+		return fmt.Errorf("%s: %w: %w", tried, datapath.ErrUnavailable, errLinkDown)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", tried, context.Cause(ctx))
 	}

@@ -9,41 +9,49 @@ import (
 	"hpnn/internal/ovsproto"
 )
 
-// linkGrace is how long a call waits for a switch that is known to be gone: long enough for one that
-// restarts quickly, and much shorter than a call's own limit, so that callers do not queue up.
+// linkGrace is how long a switch may be gone before calls are given up: long enough for one that breaks a
+// connection and takes another, and much shorter than a call's own limit, so that callers do not queue up.
 const linkGrace = time.Second
 
-// errLinkDown is why calls fail before they have tried.
-var errLinkDown = errors.New("it has not answered since its connection broke")
+var (
+	// errLinkDown is why calls end early.
+	errLinkDown = errors.New("the switch has not answered since its connection broke")
+	// errNoDatabase is why no connection is tried.
+	errNoDatabase = errors.New("ovs-vswitchd serves no OpenFlow without its database")
+)
 
-// link is what is known of the connection that stays open.
+// link is what is known of the connection that stays open, and with it of the switch.
 type link struct {
-	mu      sync.Mutex
-	conn    *ovsproto.Conn // nil while the link is down
-	changed chan struct{}  // closed when it comes up
+	mu        sync.Mutex
+	conn      *ovsproto.Conn // nil while the link is down
+	changed   chan struct{}  // closed when it comes up
+	alive     context.Context
+	kill      context.CancelFunc // ends alive
+	burial    *time.Timer        // calls kill after the grace; nil while the link is up
+	suspended bool
 }
 
-func newLink() *link { return &link{changed: make(chan struct{})} }
+func newLink() *link {
+	l := &link{changed: make(chan struct{})}
+	l.alive, l.kill = context.WithCancel(context.Background())
+	return l
+}
 
 func (l *link) up(conn *ovsproto.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn = conn
+	if l.burial != nil && !l.burial.Stop() { // too late: calls were given up
+		l.alive, l.kill = context.WithCancel(context.Background())
+	}
+	l.conn, l.burial = conn, nil
 	close(l.changed)
 }
 
 func (l *link) down() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn = nil
-	l.changed = make(chan struct{})
-}
-
-// drop breaks the connection, if it is up, so that it is made anew by a switch that answers.
-func (l *link) drop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.conn.Close()
+	l.conn, l.changed = nil, make(chan struct{})
+	l.burial = time.AfterFunc(linkGrace, l.kill)
 }
 
 // isUp tells whether the link is up.
@@ -53,24 +61,44 @@ func (l *link) isUp() bool {
 	return l.conn != nil
 }
 
-// await returns when the link is up, and an error if that takes too long.
-func (l *link) await(ctx context.Context) error {
+// suspend breaks the connection and keeps it from being made anew until resume.
+func (l *link) suspend() {
 	l.mu.Lock()
-	changed := l.changed
+	defer l.mu.Unlock()
+	l.suspended = true
+	l.conn.Close()
+}
+
+func (l *link) resume() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.suspended = false
+}
+
+// mayConnect is nil unless the link is suspended.
+func (l *link) mayConnect() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.suspended {
+		return errNoDatabase
+	}
+	return nil
+}
+
+// hold waits until the link is up, unless the switch is gone, and returns a context for a call over it, which
+// ends with ctx and when the switch is gone. Without an error, the caller must call release.
+func (l *link) hold(ctx context.Context) (bound context.Context, release func(), err error) {
+	l.mu.Lock()
+	changed, alive := l.changed, l.alive
 	l.mu.Unlock()
 	select {
 	case <-changed:
-		return nil
-	default:
-	}
-	grace := time.NewTimer(linkGrace)
-	defer grace.Stop()
-	select {
-	case <-changed:
-		return nil
-	case <-grace.C:
-		return errLinkDown
+	case <-alive.Done():
+		return ctx, nil, errLinkDown
 	case <-ctx.Done():
-		return ctx.Err()
+		return ctx, nil, context.Cause(ctx)
 	}
+	bound, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(alive, func() { cancel(errLinkDown) })
+	return bound, func() { stop(); cancel(nil) }, nil
 }

@@ -23,7 +23,7 @@ func (b *Bridge) Ports(ctx context.Context) (ports []datapath.Port, err error) {
 func (b *Bridge) ports(ctx context.Context) ([]datapath.Port, error) {
 	var names []ovsproto.Port
 	var counters []ovsproto.PortCounters
-	err := b.ask(ctx, func(conn *ovsproto.Conn) (err error) {
+	err := b.ask(ctx, func(ctx context.Context, conn *ovsproto.Conn) (err error) {
 		if names, err = conn.Ports(ctx); err != nil {
 			return err
 		}

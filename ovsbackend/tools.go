@@ -36,15 +36,17 @@ func findTool(name string) (string, error) {
 // nothing, and does not fetch the names of ports and tables, which takes longer than all the rest.
 func (b *Bridge) ofctl(ctx context.Context, stdin, command string, args ...string) (string, error) {
 	tried := "run ovs-ofctl " + command + " on " + b.config.managementSocket()
-	if err := b.link.await(ctx); err != nil {
+	ctx, release, err := b.link.hold(ctx)
+	if err != nil {
 		return "", unavailable(ctx, tried, err)
 	}
+	defer release()
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, b.tool, append([]string{"-O", "OpenFlow15", "--no-names", command, "unix:" + b.config.managementSocket()}, args...)...)
 	cmd.Env = []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH"), "OVS_RUNDIR=" + b.config.RunDir}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	cmd.WaitDelay = killGrace
-	err := cmd.Run()
+	err = cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && ctx.Err() == nil && errors.As(err, &exit) && exit.Exited() {
 		err = &ovsproto.RefusedError{Command: "ovs-ofctl", Words: stderr.String()}

@@ -20,6 +20,9 @@ const (
 // what happens.
 func (b *Bridge) connect(ctx context.Context) (*ovsproto.Conn, error) {
 	path := b.config.managementSocket()
+	if err := b.link.mayConnect(); err != nil {
+		return nil, err
+	}
 	conn, err := ovsproto.Dial(ctx, path)
 	if err != nil {
 		return nil, unavailable(ctx, "connect to "+path, err)
@@ -124,6 +127,7 @@ func (b *Bridge) hear(m ovsproto.Message) {
 		}
 	case ovsproto.PortStatus:
 		if p, err := m.PortChange(); err == nil {
+			b.portChanged(p)
 			b.events.put(datapath.Event{Kind: datapath.PortStatus, Port: datapath.Port{Number: openflow.PortNo(p.Number), Name: p.Name}})
 		}
 	}

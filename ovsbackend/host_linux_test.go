@@ -89,6 +89,9 @@ func TestInternalPortsAreSetUp(t *testing.T) {
 	b := openWithin(t, c)
 	require.Equal(t, wantHost, hostSideOf(t, "hcif"))
 	require.Contains(t, b.Info().PortProblems["nowhere"], "No such device")
+	require.NoError(t, netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "nowhere"}, PeerName: "elsewhere"}))
+	require.Equal(t, "nowhere", await(t, b, datapath.PortStatus).Port.Name, "the switch takes the device when it appears")
+	require.Empty(t, b.Info().PortProblems)
 
 	link, err := netlink.LinkByName("hcif")
 	require.NoError(t, err)
@@ -98,7 +101,6 @@ func TestInternalPortsAreSetUp(t *testing.T) {
 	require.NoError(t, ovsbackend.SetUpPorts(c.Ports))
 	require.Equal(t, wantHost, hostSideOf(t, "hcif"))
 
-	await(t, b, datapath.Connected)
 	require.NoError(t, b.Commit(t.Context(), program(t, "table=0,priority=5,udp,in_port=4 actions=CONTROLLER:65535").Bundle()))
 	conn, err := net.Dial("udp", "10.20.0.2:9")
 	require.NoError(t, err)
