@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
 
 	"hpnn/internal/packet"
 )
@@ -22,12 +21,7 @@ func newHost(ports []PortConfig) (*host, error) {
 	if !slices.ContainsFunc(ports, func(p PortConfig) bool { return p.Internal }) {
 		return nil, nil
 	}
-	ns, err := netns.Get()
-	if err != nil {
-		return nil, fmt.Errorf("find the current network namespace: %w", err)
-	}
-	defer ns.Close()
-	handle, err := netlink.NewHandleAt(ns)
+	handle, err := netlink.NewHandle()
 	if err != nil {
 		return nil, fmt.Errorf("speak to the kernel's network: %w", err)
 	}
