@@ -213,7 +213,8 @@ func (p *pass) runLearn(o *op) {
 
 // clone executes actions as if on a copy, and the action set behind them: fields, stack and set
 // are as before afterwards, but an exit is one for the frame too. Like OVS, it copies the frame
-// only for actions that cannot be taken back by rewriting it again.
+// only for actions that cannot be taken back by rewriting it again; then a ct_clear among them
+// leaves the frame something to clear.
 func (p *pass) clone(c *code, table openflow.TableID) {
 	key, stack, set, tracked := p.key, append([]openflow.Value(nil), p.stack...), slices.Clone(p.set.list), p.tracked
 	if c.reversible() {
@@ -224,9 +225,9 @@ func (p *pass) clone(c *code, table openflow.TableID) {
 		p.steps = append(p.steps, step{kind: stepClone})
 		p.runClone(c, table)
 		p.steps[at].n = len(p.steps) - at - 1
+		p.tracked = tracked
 	}
 	p.key, p.stack, p.set.list, p.dirty = key, append(p.stack[:0], stack...), append(p.set.list[:0], set...), true
-	p.tracked = tracked
 }
 
 func (p *pass) runClone(c *code, table openflow.TableID) {
