@@ -11,7 +11,7 @@ import (
 func (m *maker) events() []Event {
 	t := m.traits
 	which := weighted(m, []choice[func() []Event]{
-		{45, m.converse}, {20, m.sample}, {10, m.stray}, {10, m.again},
+		{45 + scaled(t.node, 60), m.converse}, {20, m.sample}, {10, m.stray}, {10, m.again},
 		{scaled(t.odd, 15), m.oddOne}, {scaled(t.fragments, 15), m.fragmented},
 		{scaled(t.time, 15), m.wait}, {scaled(t.changes, 10), m.change}, {scaled(len(m.captures) > 0, 4), m.captured},
 	})

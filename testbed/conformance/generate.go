@@ -14,7 +14,10 @@ func Generate(seed uint64, captures Captures) Case {
 	m := newMaker(seed, captures)
 	m.samples = m.sampleFrames()
 	m.learnKeys()
-	c := Case{Flows: m.program()}
+	c := Case{Flows: node()}
+	if !m.traits.node {
+		c.Flows = m.program()
+	}
 	m.traits.changes = m.traits.changes && !c.does(learnsTCI)
 	w, err := newWorld()
 	if err != nil {
@@ -73,6 +76,7 @@ type traits struct {
 	fragments bool
 	time      bool
 	changes   bool
+	node      bool // runs the rules of the node
 }
 
 func newMaker(seed uint64, captures Captures) *maker {
@@ -89,7 +93,11 @@ func newMaker(seed uint64, captures Captures) *maker {
 		odd: m.chance(40), fragments: m.chance(15), time: m.chance(20), changes: m.chance(20),
 	}
 	m.traits.ipv6 = m.traits.ipv6 && !m.traits.tracking
-	m.traits.nat = m.traits.tracking && m.chance(60)
+	if m.chance(8) {
+		m.traits.node, m.traits.tracking, m.traits.learning, m.traits.ipv6 = true, true, true, false
+		m.tables = 26
+	}
+	m.traits.nat = m.traits.node || m.traits.tracking && m.chance(60)
 	m.traits.actionSet = !m.traits.tracking && m.chance(40)
 	return m
 }

@@ -67,6 +67,9 @@ func (m *maker) newTalk() *talk {
 			t.proto = l3[9]
 		}
 	}
+	if m.traits.node && m.chance(80) {
+		client = m.nodeClient()
+	}
 	client.scale = m.chance(30)
 	t.ends = [2]end{client, client.facing(openflow.PortNo(1 + m.IntN(Ports)))}
 	t.ends[1].seq = m.Uint32()
