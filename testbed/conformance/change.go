@@ -47,6 +47,9 @@ func (m *maker) flowMod(present []openflow.Flow) (openflow.FlowMod, bool) {
 	case 2, 3:
 		mod := openflow.FlowMod{Command: pick(m, openflow.Modify, openflow.ModifyStrict)}
 		mod.Flow = openflow.Flow{Table: table, Match: f.Match, Priority: f.Priority, Actions: m.actions(f.Match, f.Table, 4), Flags: pick(m, 0, 0, openflow.ResetCounts)}
+		if contains(mod.Flow.Actions, commits) {
+			mod.Command = openflow.ModifyStrict
+		}
 		return m.finish(mod, f, present)
 	}
 	mod := openflow.FlowMod{Command: pick(m, openflow.Delete, openflow.DeleteStrict)}

@@ -1,0 +1,79 @@
+package conformance
+
+import (
+	"context"
+	"strings"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+)
+
+// learnsTwice reports whether a frame of the case learns a flow several times in one pass, with different actions.
+func (c Case) learnsTwice() bool {
+	w, err := newWorld()
+	if err != nil || w.commit(0, c.initial()) != nil {
+		return false
+	}
+	for i, e := range c.Events {
+		if f, ok := e.(Frame); ok {
+			t, err := w.sim.Trace(context.Background(), datapath.Injection{InPort: f.Port, Frame: f.Bytes})
+			if err == nil && traceLearnsTwice(t) {
+				return true
+			}
+		}
+		if w.happen(i+1, e) != nil {
+			return false
+		}
+	}
+	return false
+}
+
+func traceLearnsTwice(t datapath.Trace) bool {
+	for _, p := range t.Passes {
+		learned := map[string]string{} // actions by the rest of the flow
+		if walk(p.Nodes, learned) {
+			return true
+		}
+	}
+	return false
+}
+
+// walk looks at notes such as "table=1 dl_dst=... priority=5 actions=output:2" and reports whether one contradicts another.
+func walk(nodes []datapath.Node, learned map[string]string) bool {
+	for _, n := range nodes {
+		flow, actions, ok := strings.Cut(n.Text, " actions=")
+		if n.Kind == datapath.NodeNote && ok {
+			if before, again := learned[flow]; again && before != actions {
+				return true
+			}
+			learned[flow] = actions
+		}
+		if walk(n.Children, learned) {
+			return true
+		}
+	}
+	return false
+}
+
+// controllersBehindTags reports whether a frame of the case goes to the controller that has a tag, or may have got one.
+func (c Case) controllersBehindTags() bool {
+	w, err := newWorld()
+	if err != nil || w.commit(0, c.initial()) != nil {
+		return false
+	}
+	pushes := c.does(func(a openflow.Action) bool { _, ok := a.(openflow.PushVLAN); return ok })
+	for i, e := range c.Events {
+		f, ok := e.(Frame)
+		if !ok {
+			if w.happen(i+1, e) != nil {
+				return false
+			}
+			continue
+		}
+		v := w.sim.Receive(datapath.Injection{InPort: f.Port, Frame: f.Bytes}, nil)
+		if _, l3 := network(f.Bytes); v.PacketIns > 0 && (pushes || len(l3) < len(f.Bytes)-header) {
+			return true
+		}
+	}
+	return false
+}
