@@ -140,7 +140,7 @@ func (a *app) fdb() *cobra.Command {
 			g.add(n.Segment, n.MAC, n.Address, n.Port, n.Age.Round(time.Second), n.Left.Round(time.Second), n.Packets)
 		}
 		g.write(a.stdout, a.paint)
-		fmt.Fprintln(a.stdout, fmt.Sprintf("%d learned", len(all)))
+		fmt.Fprintf(a.stdout, "%d learned\n", len(all))
 	})
 }
 

@@ -26,9 +26,7 @@ func Generate(seed uint64, captures Captures) Case {
 	c.Flows = accepted(w, c.Flows)
 	m.world = w
 	for range 2 + m.IntN(9) {
-		for _, e := range m.events() {
-			c.Events = append(c.Events, e)
-		}
+		c.Events = append(c.Events, m.events()...)
 	}
 	return c
 }
