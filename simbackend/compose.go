@@ -20,7 +20,6 @@ type step struct {
 
 	reason openflow.PacketInReason // stepController
 	id     uint16
-	maxLen uint16
 }
 
 // stepKind says what a step does.
@@ -58,7 +57,7 @@ func (p *pass) output(port uint16) {
 	case openflow.PortFlood, openflow.PortAll:
 		p.flood()
 	case openflow.PortController:
-		p.controller(0, 0xffff, openflow.ReasonAction)
+		p.controller(0, openflow.ReasonAction)
 	case openflow.PortNone:
 	default:
 		if port == p.key.InPort() {
@@ -102,9 +101,14 @@ func (p *pass) outputField(src *flow.Ref) {
 	}
 }
 
-func (p *pass) controller(id, maxLen uint16, reason openflow.PacketInReason) {
+// controller composes sending the frame to the controllers of a connection id: all of it, since OVS
+// does not buffer frames. What a table's flow for everything else sends has missed (OpenFlow 1.5, 5.4).
+func (p *pass) controller(id uint16, reason openflow.PacketInReason) {
+	if r := p.rule; reason == openflow.ReasonAction && r != nil && r.flow.Priority == 0 && len(r.flow.Match.Terms()) == 0 {
+		reason = openflow.ReasonNoMatch
+	}
 	p.commit()
-	p.steps = append(p.steps, step{kind: stepController, port: p.key.InPort(), id: id, maxLen: maxLen, reason: reason})
+	p.steps = append(p.steps, step{kind: stepController, port: p.key.InPort(), id: id, reason: reason})
 }
 
 // ct composes tracking. With table=, a copy of the frame continues there, tracked; the

@@ -170,15 +170,16 @@ func (s *Switch) transmit(number uint16, b []byte) {
 	}
 }
 
+// packetIn sends a frame to the controllers of a connection id. We are one with id 0, as every one is
+// that has not asked for another.
 func (s *Switch) packetIn(st *step, b []byte) {
 	s.verdict.PacketIns++
-	if s.preview {
+	if s.preview || st.id != 0 {
 		return
 	}
-	n := min(int(st.maxLen), len(b))
 	s.event(datapath.Event{
 		Kind:   datapath.PacketIn,
-		Packet: datapath.Injection{InPort: openflow.PortNo(st.port), Frame: slices.Clone(b[:n])},
+		Packet: datapath.Injection{InPort: openflow.PortNo(st.port), Frame: slices.Clone(b)},
 		Reason: st.reason,
 	})
 }

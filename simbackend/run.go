@@ -56,7 +56,7 @@ func (p *pass) stepRare(o *op, table openflow.TableID) {
 	case opOutputField:
 		p.outputField(&o.src)
 	case opController:
-		p.controller(o.more.controller.ID, o.more.controller.MaxLen, o.more.controller.Reason)
+		p.controller(o.more.controller.ID, o.more.controller.Reason)
 	case opPush:
 		p.push(o.src.Get(&p.key))
 	case opPop:
@@ -171,7 +171,7 @@ func (p *pass) decTTL(o *op) bool {
 		p.trace.warn("IPv4 decrement TTL exception")
 	}
 	for _, id := range ids {
-		p.controller(id, 0xffff, openflow.ReasonInvalidTTL)
+		p.controller(id, openflow.ReasonInvalidTTL)
 	}
 	return false
 }

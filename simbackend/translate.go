@@ -45,6 +45,7 @@ type pass struct {
 	learned []lesson
 	preview bool // a trace: nothing is learned, counted or refreshed
 
+	rule  *rule   // whose actions are being executed
 	last  lookup  // the latest table lookup
 	trace *tracer // nil unless somebody looks
 }
@@ -60,7 +61,7 @@ func (p *pass) begin(sw *Switch, length int) {
 	p.sw, p.len = sw, length
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
 	p.dirty, p.tracked, p.exited, p.err = false, false, false, nil
-	p.depth, p.resubmits = 0, 0
+	p.depth, p.resubmits, p.rule = 0, 0, nil
 	p.set.reset()
 }
 
@@ -91,7 +92,10 @@ func (p *pass) resume(table openflow.TableID, port uint16) {
 		r.bytes += uint64(p.len)
 		r.used = p.sw.now
 	}
+	outer := p.rule
+	p.rule = r
 	p.run(&r.code, table)
+	p.rule = outer
 }
 
 func (p *pass) find(table openflow.TableID, port uint16) *rule {
