@@ -34,6 +34,7 @@ type Switch struct {
 	database, vswitchd *daemon
 	control            *ovsproto.Control
 	bridge             *openflow
+	listener           *ovsproto.Conn // for packet-ins; may be nil
 	captures           []*capture
 }
 
@@ -133,10 +134,11 @@ func (s *Switch) sweep() error {
 func (s *Switch) halt() {
 	s.control.Close()
 	s.bridge.hangUp()
+	s.listener.Close()
 	for _, c := range s.captures {
 		c.close()
 	}
-	s.bridge, s.captures = nil, nil
+	s.bridge, s.listener, s.captures = nil, nil, nil
 	s.vswitchd.stop()
 	s.database.stop()
 }
