@@ -19,6 +19,7 @@ import (
 //	-- events --       "frame PORT HEX", "advance 3s", "commit" and below it the lines of the bundle, indented
 //	-- refused --      numbers of refused bundles, a line each; may be missing
 //	-- outputs --      "PORT HEX", those of a port in order
+//	-- packet-ins --   "PORT REASON HEX", what went to the controller; may be missing
 //	-- flows --        counters, ages and flow
 //	-- connections --  as dpctl/dump-conntrack -s prints them
 //
@@ -41,6 +42,9 @@ func (f File) String() string {
 		add("refused", lines(f.Record.Refused))
 	}
 	add("outputs", formatOutputs(f.Record.Outputs))
+	if len(f.Record.PacketIns) > 0 {
+		add("packet-ins", lines(f.Record.PacketIns))
+	}
 	add("flows", lines(f.Record.Flows))
 	add("connections", lines(f.Record.Connections))
 	return b.String()
@@ -87,6 +91,7 @@ func ParseFile(text string) (File, error) {
 	f := File{Record: Record{Outputs: map[openflow.PortNo][][]byte{}}}
 	sections := map[string]func(string) error{
 		"": f.parseNote, "program": f.parseFlow, "events": f.parseEvent, "refused": f.parseRefused, "outputs": f.parseOutput,
+		"packet-ins":  func(line string) error { f.Record.PacketIns = append(f.Record.PacketIns, line); return nil },
 		"flows":       func(line string) error { f.Record.Flows = append(f.Record.Flows, line); return nil },
 		"connections": func(line string) error { f.Record.Connections = append(f.Record.Connections, line); return nil },
 	}

@@ -55,14 +55,14 @@ func TestCompareTellsTheFirstDifference(t *testing.T) {
 		Connections: []string{"c"},
 	}
 	for difference, got := range map[string]Record{
-		"": want,
-		"refused bundles: want [], got [3]":                                             {Refused: []int{3}, Outputs: want.Outputs, Flows: want.Flows, Connections: want.Connections},
-		"port 2, frame 1 is missing":                                                    {Outputs: map[openflow.PortNo][][]byte{2: {frame(1)}}},
-		"port 1, frame 0 is too much":                                                   {Outputs: map[openflow.PortNo][][]byte{1: {frame(1)}}},
+		"":                                  want,
+		"refused bundles: want [], got [3]": {Refused: []int{3}, Outputs: want.Outputs, Flows: want.Flows, Connections: want.Connections},
+		"port 2, frame 1 is missing":        {Outputs: map[openflow.PortNo][][]byte{2: {frame(1)}}},
+		"port 1, frame 0 is too much":       {Outputs: map[openflow.PortNo][][]byte{1: {frame(1)}}},
 		"port 2, frame 0 (00:00:00:00:00:00 > 00:00:00:00:00:00 802.3 len 1): payload[0:1] 01 != 03": {Outputs: map[openflow.PortNo][][]byte{2: {frame(3), frame(2)}}},
-		"flows: \n  want b\n  got  x":                                                    {Outputs: want.Outputs, Flows: []string{"a", "x"}, Connections: want.Connections},
-		"flows: want 2 lines, got 3":                                                    {Outputs: want.Outputs, Flows: []string{"a", "b", "b"}, Connections: want.Connections},
-		"connections: \n  want c":                                                       {Outputs: want.Outputs, Flows: want.Flows},
+		"flows: \n  want b\n  got  x": {Outputs: want.Outputs, Flows: []string{"a", "x"}, Connections: want.Connections},
+		"flows: want 2 lines, got 3":  {Outputs: want.Outputs, Flows: []string{"a", "b", "b"}, Connections: want.Connections},
+		"connections: \n  want c":     {Outputs: want.Outputs, Flows: want.Flows},
 	} {
 		if difference == "" {
 			require.Empty(t, Compare(want, got))

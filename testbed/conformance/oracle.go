@@ -101,7 +101,22 @@ func (o *Oracle) play(ctx context.Context, p *plan, a *Answer) (dummy.Dump, erro
 		return dummy.Dump{}, err
 	}
 	for _, s := range p.steps {
+		if p.listens && s.by > 0 {
+			if err := o.hear(ctx, &a.Record); err != nil {
+				return dummy.Dump{}, err
+			}
+		}
 		if err := o.take(ctx, s, &a.Record); err != nil {
+			return dummy.Dump{}, err
+		}
+		if p.listens && s.by > 0 {
+			if err := o.sw.Listen(ctx); err != nil {
+				return dummy.Dump{}, err
+			}
+		}
+	}
+	if p.listens {
+		if err := o.hear(ctx, &a.Record); err != nil {
 			return dummy.Dump{}, err
 		}
 	}
@@ -127,6 +142,15 @@ func (o *Oracle) take(ctx context.Context, s step, r *Record) error {
 	if errors.As(err, &refused) {
 		r.Refused = append(r.Refused, s.event)
 		return nil
+	}
+	return err
+}
+
+// hear reads what the switch sent to the controller.
+func (o *Oracle) hear(ctx context.Context, r *Record) error {
+	packets, err := o.sw.PacketIns(ctx)
+	for _, p := range packets {
+		r.PacketIns = append(r.PacketIns, packetLine(openflow.PortNo(p.Port), openflow.PacketInReason(p.Reason), p.Frame))
 	}
 	return err
 }
@@ -175,8 +199,10 @@ func (o *Oracle) clean(ctx context.Context, p *plan) error {
 	if err := o.sw.FlushConnections(ctx); err != nil {
 		return err
 	}
-	_, err := o.sw.Outputs()
-	return err
+	if _, err := o.sw.Outputs(); err != nil || !p.listens {
+		return err
+	}
+	return o.sw.Listen(ctx)
 }
 
 // drain gets rid of fragments in waiting: once they are too old, the next frame that is tracked lets them go.

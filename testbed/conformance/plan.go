@@ -15,6 +15,7 @@ import (
 type plan struct {
 	steps     []step
 	fragments bool // frames of the case are fragments
+	listens   bool // frames may go to the controller
 }
 
 // step is one of: frames at a port, time, or a bundle.
@@ -34,7 +35,7 @@ func (o *Oracle) plan(ctx context.Context, cases []Case) ([]plan, error) {
 	var bundles []*step
 	for i, c := range cases {
 		steps, own := c.steps()
-		plans[i] = plan{steps: steps, fragments: c.hasFragments()}
+		plans[i] = plan{steps: steps, fragments: c.hasFragments(), listens: c.does(notifies)}
 		for j := range steps {
 			if text, ok := own[j]; ok {
 				texts, bundles = append(texts, text), append(bundles, &steps[j])
@@ -87,6 +88,17 @@ func (c Case) steps() ([]step, map[int]string) {
 		steps = append(steps, s)
 	}
 	return steps, texts
+}
+
+// notifies reports whether an action may send a frame to the controller.
+func notifies(a openflow.Action) bool {
+	switch a := a.(type) {
+	case openflow.Controller, openflow.DecTTL, openflow.OutputField:
+		return true
+	case openflow.Output:
+		return a.Port == openflow.PortController
+	}
+	return false
 }
 
 func (c Case) hasFragments() bool {

@@ -16,6 +16,8 @@ type Record struct {
 	Refused []int
 	// Outputs are the frames sent, by port; those of one port in order.
 	Outputs map[openflow.PortNo][][]byte
+	// PacketIns are the frames sent to the controller, in order: lines of port, reason and frame in hex.
+	PacketIns []string
 	// Flows are the flows at the end, sorted lines.
 	Flows []string
 	// Connections are the tracked connections at the end, sorted lines of dpctl/dump-conntrack -s.
@@ -44,6 +46,14 @@ func Compare(want, got Record) string {
 		if diff := compareOutputs(want.Outputs[port], got.Outputs[port]); diff != "" {
 			return fmt.Sprintf("port %v, %s", port, diff)
 		}
+	}
+	for i := range min(len(want.PacketIns), len(got.PacketIns)) {
+		if want.PacketIns[i] != got.PacketIns[i] {
+			return fmt.Sprintf("packet-ins: number %d:\n  want %s\n  got  %s", i, want.PacketIns[i], got.PacketIns[i])
+		}
+	}
+	if len(want.PacketIns) != len(got.PacketIns) {
+		return fmt.Sprintf("packet-ins: want %d, got %d", len(want.PacketIns), len(got.PacketIns))
 	}
 	if diff := compareLines(want.Flows, got.Flows); diff != "" {
 		return "flows: " + diff
@@ -86,6 +96,14 @@ func compareLines(want, got []string) string {
 		return fmt.Sprintf("want %d lines, got %d", len(want), len(got))
 	}
 	return b.String()
+}
+
+// packetLine is a frame sent to the controller. OpenFlow 1.5 tells why an action set sent it, which we do not.
+func packetLine(port openflow.PortNo, reason openflow.PacketInReason, frame []byte) string {
+	if reason > openflow.ReasonInvalidTTL {
+		reason = openflow.ReasonAction
+	}
+	return fmt.Sprintf("%v %v %x", port, reason, frame)
 }
 
 // flowLine is a flow with its counters and ages. Flags are left out, for ovs-ofctl sets some on its own, and so is the

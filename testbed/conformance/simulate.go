@@ -66,7 +66,22 @@ func (w *world) receive(f Frame) (outputs []datapath.Output) {
 		w.record.Outputs[o.Port] = append(w.record.Outputs[o.Port], o.Frame)
 		outputs = append(outputs, o)
 	})
+	w.drain()
 	return outputs
+}
+
+// drain adds to the record what went to the controller.
+func (w *world) drain() {
+	for {
+		select {
+		case e := <-w.sim.Events():
+			if e.Kind == datapath.PacketIn {
+				w.record.PacketIns = append(w.record.PacketIns, packetLine(e.Packet.InPort, e.Reason, e.Packet.Frame))
+			}
+		default:
+			return
+		}
+	}
 }
 
 func (w *world) commit(n int, b openflow.Bundle) error {
