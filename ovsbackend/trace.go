@@ -139,7 +139,7 @@ func (w *walk) resume(ctx context.Context, p pending) error {
 	id := fmt.Sprintf("%#x", len(w.trace.Passes))
 	flow.set("recirc_id", id)
 	s.pass.Flow, s.pass.FinalFlow = flow.String(), recircID.ReplaceAllString(s.pass.FinalFlow, "recirc_id="+id)
-	s.pass.Resume = fmt.Sprintf("ct_state=%s,ct_zone=%s", flow.get("ct_state"), orZero(flow.get("ct_zone")))
+	s.pass.Resume = resumption(flow)
 	w.take(s, after, known || p.stale, flow.translated(p.frame, p.call.text))
 	return nil
 }

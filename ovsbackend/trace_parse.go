@@ -86,6 +86,9 @@ func (p *traceParser) section() (s section, err error) {
 	if s.pass.Flow, err = p.expect("Flow: "); err != nil {
 		return s, err
 	}
+	if s.recirc != 0 {
+		s.pass.Resume = resumption(parseFlowText(s.pass.Flow))
+	}
 	p.skip("bridge(", "---")
 	s.pass.Table = p.thaw()
 	if s.pass.Nodes, err = p.nodes(0); err != nil {
@@ -93,6 +96,11 @@ func (p *traceParser) section() (s section, err error) {
 	}
 	s.pass.Nodes = withoutEcho(s.pass.Nodes)
 	return s, p.ending(&s.pass)
+}
+
+// resumption is what the tracker found before a pass.
+func resumption(f *flowText) string {
+	return fmt.Sprintf("ct_state=%s,ct_zone=%s", f.get("ct_state"), orZero(f.get("ct_zone")))
 }
 
 var recircLine = regexp.MustCompile(`^recirc\(0x([0-9a-f]+)\) - `)

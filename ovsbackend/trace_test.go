@@ -110,7 +110,6 @@ func comparable(text string) (lines []string) {
 		case strings.HasPrefix(line, "recirc("), strings.HasPrefix(line, "Output: "):
 		case strings.HasPrefix(line, "Replacing"), strings.HasPrefix(line, " Initial"), strings.HasPrefix(line, " Modified"):
 		case strings.HasPrefix(line, "This flow is handled"), strings.HasPrefix(line, "  - "):
-		case word == "thaw", strings.HasPrefix(word, "Resuming from"): // told by Pass.Table, printed if Resume is there
 		default:
 			lines = append(lines, line)
 		}
