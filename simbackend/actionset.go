@@ -1,10 +1,6 @@
 package simbackend
 
-import (
-	"strings"
-
-	"hpnn/datapath/openflow"
-)
+import "hpnn/datapath/openflow"
 
 // actionSet is OpenFlow's action set: at most one action of a kind, executed in an order of
 // its own when the pass ends (OpenFlow 1.5, 5.6).
@@ -23,16 +19,14 @@ func (s *actionSet) write(c *code) {
 	s.written = true
 }
 
-// String is the actions in the order in which they would be executed.
-func (s *actionSet) String() string {
-	var b strings.Builder
-	for i, a := range s.ordered() {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(a.String())
+// shown is the actions in the order in which they would be executed, as a trace goes on after
+// "action set is".
+func (s *actionSet) shown() string {
+	ordered := s.ordered()
+	if len(ordered) == 0 {
+		return " empty"
 	}
-	return b.String()
+	return ": " + openflow.FormatActions(ordered)
 }
 
 // Ranks of actions in the set's order.
@@ -102,14 +96,15 @@ func (s *actionSet) ordered() []openflow.Action {
 // runSet executes the action set, unless an exit has dropped it. table is where the pass began:
 // a resubmit to the current table goes there.
 func (p *pass) runSet(table openflow.TableID) {
-	if p.trace != nil {
+	ordered := p.set.ordered()
+	p.set.clear()
+	if p.trace != nil && len(ordered) > 0 {
 		p.trace.actionSet()
 	}
-	if p.exited {
+	if p.exited || len(ordered) == 0 {
 		return
 	}
-	c, err := compile(p.set.ordered())
-	p.set.clear()
+	c, err := compile(ordered)
 	if err != nil {
 		p.fail(err, err.Error())
 		return

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"slices"
 
+	"hpnn/datapath"
 	"hpnn/datapath/openflow"
 	"hpnn/simbackend/flow"
 )
 
 // run executes the actions of a rule of the given table, or of a list inside one.
 func (p *pass) run(c *code, table openflow.TableID) {
+	if p.trace != nil && len(c.ops) == 0 {
+		p.trace.add(datapath.NodeAction, "drop")
+	}
 	for i := range c.ops {
 		if p.trace != nil {
 			p.trace.action(c.actions[i])
@@ -77,11 +81,11 @@ func (p *pass) stepRare(o *op, table openflow.TableID) {
 	case opWriteActions:
 		p.set.write(&o.more.nested)
 		if p.trace != nil {
-			p.trace.note("action set is: " + p.set.String())
+			p.trace.note("action set is" + p.set.shown())
 		}
 	case opClearActions:
-		if p.trace != nil && !p.set.empty() {
-			p.trace.note("action set was: " + p.set.String())
+		if p.trace != nil {
+			p.trace.note("action set was" + p.set.shown())
 		}
 		p.set.clear()
 	case opClone:
@@ -113,7 +117,7 @@ func (p *pass) setField(o *op) {
 
 // move copies one part of the fields to another, if the frame has both.
 func (p *pass) move(o *op) {
-	if p.has(o.src.Field()) {
+	if p.has(o.src.Field()) && p.has(o.dst.Field()) {
 		p.write(&o.dst, o.src.Get(&p.key))
 	} else if p.trace != nil {
 		p.trace.now(o.dst.Sub(), &p.key)
@@ -126,15 +130,15 @@ func (p *pass) has(f openflow.Field) bool {
 	return f == openflow.VLANVID || flow.Present(&p.key, f)
 }
 
-// write writes v to dst, if the frame has it. The VLAN id of an untagged frame is that part of a
-// vlan_tci which does not make a tag.
+// write writes v to dst, even if the frame lacks it: what does not ask for that at commit does not ask
+// here, and the ports of a later fragment are bytes of its payload. The VLAN id of an untagged frame is
+// that part of a vlan_tci which does not make a tag.
 func (p *pass) write(dst *flow.Ref, v openflow.Value) {
-	switch sub := dst.Sub(); {
-	case flow.Present(&p.key, sub.Field):
-		dst.Set(&p.key, v)
-	case sub.Field == openflow.VLANVID:
+	if sub := dst.Sub(); sub.Field == openflow.VLANVID && !flow.Present(&p.key, openflow.VLANVID) {
 		sub.Field = openflow.VLANTCI
 		p.key.SetSub(sub, v)
+	} else {
+		dst.Set(&p.key, v)
 	}
 	if p.trace != nil {
 		p.trace.now(dst.Sub(), &p.key)

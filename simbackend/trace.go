@@ -119,7 +119,7 @@ func (t *tracer) enter(table openflow.TableID, r *rule) {
 	n := t.add(datapath.NodeTable, lookupText(table, r))
 	n.Table = table
 	t.open = append(t.open, n)
-	if r == nil || len(r.code.ops) == 0 {
+	if r == nil {
 		t.add(datapath.NodeAction, "drop")
 	}
 }
