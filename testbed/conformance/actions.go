@@ -94,7 +94,7 @@ func (m *maker) action(match openflow.Match, table openflow.TableID) openflow.Ac
 
 // checked is an action if the case may hold it, else nil.
 func (m *maker) checked(a openflow.Action) openflow.Action {
-	if m.traits.nat && (writesPartOfAddress(a) || writesICMPType(a)) || writesUnsupported(a) {
+	if m.traits.nat && (writesPartOfAddress(a) || writesICMPType(a)) || writesUnsupported(a) || blindlyWritesPart(a) && m.traits.fragments {
 		return nil
 	}
 	return a

@@ -37,6 +37,8 @@ func Exclusions() []Exclusion {
 		{"part-of-address-after-nat", "an action on a part of an IP address or a port in a program with nat: after a ct(nat) that does not " +
 			"recirculate, the real switch writes those bits only that have mattered to the translation so far, which depends on " +
 			"its classifier's tries and staged lookups.", partAfterNAT},
+		{"part-of-port-of-fragment", "multipath or pop to a part of a port in a case with later fragments: the real switch takes payload for " +
+			"the port and keeps the bits that have not mattered so far, as above.", partOfFragment},
 		{"tracker-abort", "a case at which the real switch ends by an assertion in its tracker, as the simulator knows " +
 			"(conntrack.Table.Aborts), is compared no further.", nil},
 		{"actions-over-64k", "a case in which more than 1000 frames are sent is not compared: when one frame makes 64 KiB of " +
@@ -47,6 +49,8 @@ func Exclusions() []Exclusion {
 			"compared: on the way the real switch dissects it anew, takes a second tag for the IP header, and rewrites there.", nil},
 		{"commit-by-loose-modify", "a loose modify with ct(commit): it may reach flows for ct_state=+inv, which no dump should show, and " +
 			"reading the dump fails.", commitByModify},
+		{"many-packet-ins", "a case in which more than 300 frames go to the controller is not compared: the real switch loses them when " +
+			"its queue is full.", nil},
 		{"oversize", "frames above 1500 bytes: dummy ports drop above 1514 bytes (1518 with a tag) on output.", oversize},
 	}
 }
@@ -209,6 +213,25 @@ func isMPLS(frame []byte) bool {
 
 func partAfterNAT(c Case) bool { return c.does(translates) && c.does(writesPartOfAddress) }
 
+func partOfFragment(c Case) bool {
+	if !c.does(blindlyWritesPart) {
+		return false
+	}
+	for f := range c.frames {
+		if isFragment(f.Bytes) {
+			return true
+		}
+	}
+	return false
+}
+
+// blindlyWritesPart reports whether an action writes a part of an address or port without asking whether the frame has it.
+func blindlyWritesPart(a openflow.Action) bool {
+	_, move := a.(openflow.Move)
+	_, set := a.(openflow.SetField)
+	return !move && !set && writesPartOfAddress(a)
+}
+
 // writesPartOfAddress reports whether an action writes a part of what nat may translate.
 func writesPartOfAddress(a openflow.Action) bool {
 	var dst openflow.Subfield
@@ -287,5 +310,5 @@ func isICMPError(frame []byte) bool {
 // allowed reports whether a frame may be part of the case that is being made.
 func (m *maker) allowed(frame []byte) bool {
 	return len(frame) >= header && len(frame) <= maxFrame && !(m.traits.nat && isICMPError(frame)) && !(m.traits.tracking && isIPv6(frame)) &&
-		!(m.traits.learning && isMPLS(frame))
+		!(m.traits.learning && isMPLS(frame)) && !(m.parts && isFragment(frame))
 }

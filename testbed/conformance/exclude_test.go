@@ -22,12 +22,13 @@ func TestGeneratedCasesHoldNothingExcluded(t *testing.T) {
 // TestExclusionsKnowTheirOwn gives each exclusion a case that holds it.
 func TestExclusionsKnowTheirOwn(t *testing.T) {
 	const (
-		frame  = "frame 1 020000000002020000000001"
-		udp    = "08004500001c0000000040116684" + "0a00000a0a000064" + "0007000900080000"
-		icmp   = "08004500001c000000004001669c" + "0a0000010a000064" + "0b00f4ff00000000"
-		ipv6   = "86dd60000000000811400000000000000000000000000000000000000000000000000000000000000000" + "0007000900080000"
-		mpls   = "8847" + "000010ff"
-		commit = "commit\n  flow "
+		frame    = "frame 1 020000000002020000000001"
+		udp      = "08004500001c0000000040116684" + "0a00000a0a000064" + "0007000900080000"
+		fragment = "08004500001c000020014011c683" + "0a00000a0a000064" + "0007000900080000"
+		icmp     = "08004500001c000000004001669c" + "0a0000010a000064" + "0b00f4ff00000000"
+		ipv6     = "86dd60000000000811400000000000000000000000000000000000000000000000000000000000000000" + "0007000900080000"
+		mpls     = "8847" + "000010ff"
+		commit   = "commit\n  flow "
 	)
 	held := map[string][2]string{
 		"action-set-at-ct":          {"ip,actions=write_actions(output:1),goto_table:1\ntable=1,ip,actions=ct(table=2)", ""},
@@ -38,6 +39,7 @@ func TestExclusionsKnowTheirOwn(t *testing.T) {
 		"learned-part-of-pcp":       {"actions=learn(table=1,NXM_OF_VLAN_TCI[0..13])", ""},
 		"learned-mpls":              {"actions=learn(table=1,NXM_OF_ETH_TYPE[])", frame + mpls},
 		"part-of-address-after-nat": {"ip,actions=ct(commit,nat(src=10.0.0.9)),move:NXM_OF_IP_SRC[0..7]->NXM_OF_IP_DST[0..7]", ""},
+		"part-of-port-of-fragment":  {"udp,actions=multipath(nw_src,0,modulo_n,2,0,NXM_OF_UDP_DST[0..1])", frame + fragment},
 		"commit-by-loose-modify":    {"ip,ct_state=+inv,actions=drop", commit + "modify table=0,ip,actions=ct(commit)"},
 		"oversize":                  {"", frame + udp + strings.Repeat("00", maxFrame)},
 	}

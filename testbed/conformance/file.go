@@ -22,6 +22,7 @@ import (
 //	-- packet-ins --   "PORT REASON HEX", what went to the controller; may be missing
 //	-- flows --        counters, ages and flow
 //	-- connections --  as dpctl/dump-conntrack -s prints them
+//	-- trace --        of the last frame; may be missing
 //
 // Lines that begin with # are comments.
 type File struct {
@@ -47,6 +48,9 @@ func (f File) String() string {
 	}
 	add("flows", lines(f.Record.Flows))
 	add("connections", lines(f.Record.Connections))
+	if len(f.Record.Trace) > 0 {
+		add("trace", lines(f.Record.Trace))
+	}
 	return b.String()
 }
 
@@ -91,6 +95,7 @@ func ParseFile(text string) (File, error) {
 	f := File{Record: Record{Outputs: map[openflow.PortNo][][]byte{}}}
 	sections := map[string]func(string) error{
 		"": f.parseNote, "program": f.parseFlow, "events": f.parseEvent, "refused": f.parseRefused, "outputs": f.parseOutput,
+		"trace":       func(line string) error { f.Record.Trace = append(f.Record.Trace, line); return nil },
 		"packet-ins":  func(line string) error { f.Record.PacketIns = append(f.Record.PacketIns, line); return nil },
 		"flows":       func(line string) error { f.Record.Flows = append(f.Record.Flows, line); return nil },
 		"connections": func(line string) error { f.Record.Connections = append(f.Record.Connections, line); return nil },

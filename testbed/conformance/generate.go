@@ -24,7 +24,7 @@ func Generate(seed uint64, captures Captures) Case {
 		panic("conformance: " + err.Error())
 	}
 	c.Flows = accepted(w, c.Flows)
-	m.world = w
+	m.world, m.parts = w, c.does(blindlyWritesPart)
 	for range 2 + m.IntN(9) {
 		c.Events = append(c.Events, m.events()...)
 	}
@@ -58,6 +58,7 @@ type maker struct {
 	fields   []openflow.Field // that the actions being made may speak of
 	past     []Frame
 	datagram uint16 // id of the next fragmented datagram
+	parts    bool   // of ports are written blindly: no fragments
 	learns   uint16 // learn actions so far: each has a priority of its own
 	tables   int
 }

@@ -123,6 +123,13 @@ func (o *Oracle) play(ctx context.Context, p *plan, a *Answer) (dummy.Dump, erro
 	if err := o.observe(ctx, &a.Record); err != nil {
 		return dummy.Dump{}, err
 	}
+	if p.traces {
+		text, err := o.Trace(ctx, p.traced)
+		if err != nil {
+			return dummy.Dump{}, err
+		}
+		a.Record.Trace = comparableTrace(text)
+	}
 	return o.sw.RawFlows(ctx)
 }
 

@@ -16,6 +16,8 @@ type plan struct {
 	steps     []step
 	fragments bool // frames of the case are fragments
 	listens   bool // frames may go to the controller
+	traces    bool // traced is to be traced at the end
+	traced    Frame
 }
 
 // step is one of: frames at a port, time, or a bundle.
@@ -35,7 +37,8 @@ func (o *Oracle) plan(ctx context.Context, cases []Case) ([]plan, error) {
 	var bundles []*step
 	for i, c := range cases {
 		steps, own := c.steps()
-		plans[i] = plan{steps: steps, fragments: c.hasFragments(), listens: c.does(notifies)}
+		frame, traces := c.traced()
+		plans[i] = plan{traces: traces, traced: frame, steps: steps, fragments: c.hasFragments(), listens: c.does(notifies)}
 		for j := range steps {
 			if text, ok := own[j]; ok {
 				texts, bundles = append(texts, text), append(bundles, &steps[j])

@@ -22,6 +22,8 @@ type Record struct {
 	Flows []string
 	// Connections are the tracked connections at the end, sorted lines of dpctl/dump-conntrack -s.
 	Connections []string
+	// Trace is the trace of the last frame, with the flows at the end, if the real switch can tell; else it is empty.
+	Trace []string
 	// Aborts counts frames at which ovs-vswitchd 3.1.0 ends. Only the simulator can tell.
 	Aborts int
 }
@@ -29,8 +31,14 @@ type Record struct {
 // muchOutput is how many frames sent are so many that one frame may have made more than 64 KiB of datapath actions.
 const muchOutput = 1000
 
+// manyPackets is how many frames sent to the controller are so many that the real switch may have lost some.
+const manyPackets = 300
+
 func (r Record) tooMuch() bool {
 	n := 0
+	if len(r.PacketIns) > manyPackets {
+		return true
+	}
 	for _, frames := range r.Outputs {
 		n += len(frames)
 	}
@@ -61,7 +69,7 @@ func Compare(want, got Record) string {
 	if diff := compareLines(want.Connections, got.Connections); diff != "" {
 		return "connections: " + diff
 	}
-	return ""
+	return compareTraces(want.Trace, got.Trace)
 }
 
 func compareOutputs(want, got [][]byte) string {

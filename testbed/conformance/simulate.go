@@ -27,6 +27,11 @@ func Simulate(c Case) (Record, error) {
 			return Record{}, err
 		}
 	}
+	if f, ok := c.traced(); ok {
+		if err := w.trace(f); err != nil {
+			return Record{}, err
+		}
+	}
 	return w.end()
 }
 
