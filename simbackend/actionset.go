@@ -1,22 +1,26 @@
 package simbackend
 
-import "hpnn/datapath/openflow"
+import (
+	"slices"
+
+	"hpnn/datapath/openflow"
+)
 
 // actionSet is OpenFlow's action set: at most one action of a kind, executed in an order of
 // its own when the pass ends (OpenFlow 1.5, 5.6).
 type actionSet struct {
-	list    []openflow.Action
-	written bool // at any time in this pass
+	list   []openflow.Action
+	output bool // one was written in this pass and not cleared: the fields hold it (actset_output)
 }
 
-func (s *actionSet) reset()      { s.list, s.written = s.list[:0], false }
+func (s *actionSet) reset()      { s.list, s.output = s.list[:0], false }
 func (s *actionSet) clear()      { s.list = s.list[:0] }
 func (s *actionSet) empty() bool { return len(s.list) == 0 }
 
 // write merges actions in.
 func (s *actionSet) write(c *code) {
 	s.list = append(s.list, c.actions...)
-	s.written = true
+	s.output = s.output || slices.ContainsFunc(c.actions, func(a openflow.Action) bool { return rank(a) == rankOutput })
 }
 
 // shown is the actions in the order in which they would be executed, as a trace goes on after

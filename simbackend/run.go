@@ -87,7 +87,7 @@ func (p *pass) stepRare(o *op, table openflow.TableID) {
 		if p.trace != nil {
 			p.trace.note("action set was" + p.set.shown())
 		}
-		p.set.clear()
+		p.set.reset()
 	case opClone:
 		p.clone(&o.more.nested, table)
 	case opExit:

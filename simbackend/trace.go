@@ -88,7 +88,7 @@ func (t *tracer) end(p *pass, at int) {
 	out := &t.passes[at]
 	out.Nodes = t.open[0].freeze()
 	out.FinalFlow = "unchanged"
-	if p.key != t.initial || p.set.written {
+	if p.key != t.initial || p.set.output {
 		out.FinalFlow = flow.FormatPass(&p.key, t.resumed.recirc)
 	}
 	out.Datapath = describe(p.steps, p.keys, &t.initial)
