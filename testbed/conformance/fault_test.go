@@ -352,7 +352,7 @@ func TestShrinkLeavesWhatMatters(t *testing.T) {
 				small, err := Shrink(t.Context(), differ, found[0])
 				require.NoError(t, err)
 				require.NotEmpty(t, small.Difference)
-				require.LessOrEqual(t, len(small.File.Case.Flows), 8, "%s", small.File)
+				require.LessOrEqual(t, len(small.File.Case.Flows), 12, "%s", small.File)
 				require.LessOrEqual(t, len(small.File.Case.Events), 4, "%s", small.File)
 				return
 			}

@@ -40,7 +40,8 @@ func comparableTrace(text string) (lines []string) {
 			strings.HasPrefix(line, "Megaflow: "), strings.HasPrefix(line, "Output: "),
 			strings.HasPrefix(line, "Datapath actions: "), strings.HasPrefix(line, "This flow is handled"), strings.HasPrefix(line, "  - "):
 		default: // a miss calls for a packet-in when somebody listens, but gets none
-			lines = append(lines, strings.Replace(line, `No match, and a "packet-in" is called for.`, "No match.", 1))
+			line = strings.Replace(line, `No match, and a "packet-in" is called for.`, "No match.", 1)
+			lines = append(lines, strings.Replace(line, "controller(reason=)", "drop", 1))
 		}
 	}
 	return lines
