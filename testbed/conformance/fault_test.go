@@ -42,14 +42,14 @@ func (f fault) caught(c Case, want Record) bool {
 	return Compare(want.behaviour(c), got.behaviour(d)) != ""
 }
 
-// behaviour is the record without the texts of the case's own flows.
+// behaviour is the record without the texts of the case's own flows and actions.
 func (r Record) behaviour(c Case) Record {
 	own := map[string]bool{}
 	for f := range c.flows {
 		f.Flags = 0
 		own[f.String()] = true
 	}
-	r.Flows = slices.Clone(r.Flows)
+	r.Trace, r.Flows = nil, slices.Clone(r.Flows)
 	for i, line := range r.Flows {
 		words := strings.SplitN(line, " ", 5)
 		if own[words[4]] {
