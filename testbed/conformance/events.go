@@ -15,15 +15,11 @@ func (m *maker) events() []Event {
 		{scaled(t.odd, 15), m.oddOne}, {scaled(t.fragments, 15), m.fragmented},
 		{scaled(t.time, 15), m.wait}, {scaled(t.changes, 10), m.change}, {scaled(len(m.captures) > 0, 4), m.captured},
 	})
-	var events []Event
-	for _, e := range which() {
+	events := which()
+	for _, e := range events {
 		if f, ok := e.(Frame); ok {
-			if !m.allowed(f.Bytes) {
-				continue
-			}
 			m.past = append(m.past, f)
 		}
-		events = append(events, e)
 	}
 	return events
 }

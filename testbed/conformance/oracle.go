@@ -95,51 +95,29 @@ func flowLines(dump string) (lines []string, err error) {
 }
 
 // play runs one case and dumps the flows it leaves.
-func (o *Oracle) play(ctx context.Context, p *plan, a *Answer) (dummy.Dump, error) {
+func (o *Oracle) play(ctx context.Context, p *plan, a *Answer) (d dummy.Dump, err error) {
 	a.Record.Outputs = map[openflow.PortNo][][]byte{}
 	if err := o.clean(ctx, p); err != nil {
-		return dummy.Dump{}, err
+		return d, err
 	}
 	for _, s := range p.steps {
-		if p.listens && s.by > 0 {
-			if err := o.hear(ctx, &a.Record); err != nil {
-				return dummy.Dump{}, err
-			}
-		}
-		if err := o.take(ctx, s, &a.Record); err != nil {
-			return dummy.Dump{}, err
-		}
-		if p.listens && s.by > 0 {
-			if err := o.sw.Listen(ctx); err != nil {
-				return dummy.Dump{}, err
-			}
+		if err := o.take(ctx, p, s, &a.Record); err != nil {
+			return d, err
 		}
 	}
-	if p.listens {
-		if err := o.hear(ctx, &a.Record); err != nil {
-			return dummy.Dump{}, err
-		}
-	}
-	if err := o.observe(ctx, &a.Record); err != nil {
-		return dummy.Dump{}, err
-	}
-	if p.traces {
-		text, err := o.Trace(ctx, p.traced)
-		if err != nil {
-			return dummy.Dump{}, err
-		}
-		a.Record.Trace = comparableTrace(text)
+	if err := o.observe(ctx, p, &a.Record); err != nil {
+		return d, err
 	}
 	return o.sw.RawFlows(ctx)
 }
 
 // take lets one step of a plan happen.
-func (o *Oracle) take(ctx context.Context, s step, r *Record) error {
+func (o *Oracle) take(ctx context.Context, p *plan, s step, r *Record) error {
 	switch {
 	case len(s.frames) > 0:
 		return o.sw.Receive(ctx, portName(s.port), s.frames...)
 	case s.by > 0:
-		return o.sw.Warp(ctx, s.by)
+		return o.wait(ctx, p, s.by, r)
 	case s.refused:
 		r.Refused = append(r.Refused, s.event)
 		return nil
@@ -153,17 +131,34 @@ func (o *Oracle) take(ctx context.Context, s step, r *Record) error {
 	return err
 }
 
+// wait lets time pass. The switch then hangs up on who listens.
+func (o *Oracle) wait(ctx context.Context, p *plan, by time.Duration, r *Record) error {
+	if err := o.hear(ctx, p, r); err != nil {
+		return err
+	}
+	if err := o.sw.Warp(ctx, by); err != nil || !p.listens {
+		return err
+	}
+	return o.sw.Listen(ctx)
+}
+
 // hear reads what the switch sent to the controller.
-func (o *Oracle) hear(ctx context.Context, r *Record) error {
+func (o *Oracle) hear(ctx context.Context, p *plan, r *Record) error {
+	if !p.listens {
+		return nil
+	}
 	packets, err := o.sw.PacketIns(ctx)
-	for _, p := range packets {
-		r.PacketIns = append(r.PacketIns, packetLine(openflow.PortNo(p.Port), openflow.PacketInReason(p.Reason), p.Frame))
+	for _, in := range packets {
+		r.PacketIns = append(r.PacketIns, packetLine(openflow.PortNo(in.Port), openflow.PacketInReason(in.Reason), in.Frame))
 	}
 	return err
 }
 
-// observe reads what the switch sent and what it tracks.
-func (o *Oracle) observe(_ context.Context, r *Record) error {
+// observe reads what the switch sent and what it tracks, and has a frame traced.
+func (o *Oracle) observe(ctx context.Context, p *plan, r *Record) error {
+	if err := o.hear(ctx, p, r); err != nil {
+		return err
+	}
 	outputs, err := o.sw.Outputs()
 	if err != nil {
 		return err
@@ -172,7 +167,7 @@ func (o *Oracle) observe(_ context.Context, r *Record) error {
 		port := portNumber(out.Port)
 		r.Outputs[port] = append(r.Outputs[port], out.Frame)
 	}
-	text, err := o.sw.Connections(context.Background())
+	text, err := o.sw.Connections(ctx)
 	if err != nil {
 		return err
 	}
@@ -180,7 +175,11 @@ func (o *Oracle) observe(_ context.Context, r *Record) error {
 		r.Connections = append(r.Connections, strings.TrimSpace(line))
 	}
 	slices.Sort(r.Connections)
-	return nil
+	if p.traces {
+		text, err = o.Trace(ctx, p.traced)
+		r.Trace = comparableTrace(text)
+	}
+	return err
 }
 
 func portNumber(name string) openflow.PortNo {
