@@ -94,7 +94,8 @@ func (m *maker) action(match openflow.Match, table openflow.TableID) openflow.Ac
 
 // checked is an action if the case may hold it, else nil.
 func (m *maker) checked(a openflow.Action) openflow.Action {
-	if m.traits.nat && (writesPartOfAddress(a) || writesICMPType(a)) || writesUnsupported(a) || blindlyWritesPart(a) && m.traits.fragments {
+	if m.traits.nat && (writesPartOfAddress(a) || writesICMPType(a)) || writesUnsupported(a) || blindlyWritesPart(a) && m.traits.fragments ||
+		writesTagless(a) && m.traits.learning {
 		return nil
 	}
 	return a

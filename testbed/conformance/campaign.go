@@ -55,6 +55,16 @@ func (c Campaign) Run(ctx context.Context) error {
 	}
 	close(seeds)
 	workers.Wait()
+	return cause(errs)
+}
+
+// cause is what made the workers stop: rather an error of one than the cancellation of the others.
+func cause(errs []error) error {
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -32,6 +32,8 @@ func Exclusions() []Exclusion {
 			"the flow under 13 bits, which is another one.", learnedUntagged},
 		{"learned-part-of-pcp", "flows learned for a part of vlan_tci that has some bits of the priority: OpenFlow 1.5 cannot show them, " +
 			"and dumps show the whole priority.", learnedPCP},
+		{"learned-tagless-tci", "move, multipath or pop to the VLAN id in a program that learns NXM_OF_VLAN_TCI[]: on an untagged frame they make " +
+			"a vlan_tci without a tag, and a flow learned for that is one that ovs-ofctl cannot read from its own switch.", learnedTagless},
 		{"learned-mpls", "MPLS frames in a program that learns: a flow learned for dl_type 0x8847 is dumped as mpls, which " +
 			"is not in the language.", learnedMPLS},
 		{"part-of-address-after-nat", "an action on a part of an IP address or a port in a program with nat: after a ct(nat) that does not " +
@@ -174,6 +176,14 @@ func cutsPCP(s openflow.Subfield) bool {
 	const pcp = 7 << 13
 	bits := s.Mask().Lo & pcp
 	return bits != 0 && bits != pcp
+}
+
+func learnedTagless(c Case) bool { return c.does(learnsTCI) && c.does(writesTagless) }
+
+// writesTagless reports whether an action writes the VLAN id of untagged frames, too.
+func writesTagless(a openflow.Action) bool {
+	_, set := a.(openflow.SetField)
+	return !set && written(a) == openflow.VLANVID
 }
 
 func isCommit(e Event) bool {
