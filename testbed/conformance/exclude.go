@@ -53,6 +53,8 @@ func Exclusions() []Exclusion {
 			"reading the dump fails.", commitByModify},
 		{"many-packet-ins", "a case in which more than 300 frames go to the controller is not compared: the real switch loses them when " +
 			"its queue is full.", nil},
+		{"nsh", "frames of Ethernet type 0x894f: the real switch reads a network service header, whose fields are not in the language, " +
+			"and shows them in traces.", hasNSH},
 		{"oversize", "frames above 1500 bytes: dummy ports drop above 1514 bytes (1518 with a tag) on output.", oversize},
 	}
 }
@@ -204,6 +206,20 @@ func learnsTCI(a openflow.Action) bool {
 	})
 }
 
+func hasNSH(c Case) bool {
+	for f := range c.frames {
+		if isNSH(f.Bytes) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNSH(frame []byte) bool {
+	etherType, _ := network(frame)
+	return etherType == 0x894f
+}
+
 func learnedMPLS(c Case) bool {
 	if !c.does(func(a openflow.Action) bool { _, ok := a.(openflow.Learn); return ok }) {
 		return false
@@ -319,6 +335,6 @@ func isICMPError(frame []byte) bool {
 
 // allowed reports whether a frame may be part of the case that is being made.
 func (m *maker) allowed(frame []byte) bool {
-	return len(frame) >= header && len(frame) <= maxFrame && !(m.traits.nat && isICMPError(frame)) && !(m.traits.tracking && isIPv6(frame)) &&
+	return len(frame) >= header && len(frame) <= maxFrame && !isNSH(frame) && !(m.traits.nat && isICMPError(frame)) && !(m.traits.tracking && isIPv6(frame)) &&
 		!(m.traits.learning && isMPLS(frame)) && !(m.parts && isFragment(frame))
 }

@@ -38,6 +38,7 @@ func TestExclusionsKnowTheirOwn(t *testing.T) {
 		"learned-untagged":          {"actions=learn(table=1,NXM_OF_VLAN_TCI[])", commit + "delete table=3"},
 		"learned-part-of-pcp":       {"actions=learn(table=1,NXM_OF_VLAN_TCI[0..13])", ""},
 		"learned-tagless-tci":       {"actions=multipath(nw_src,0,modulo_n,2,0,OXM_OF_VLAN_VID[]),learn(table=1,NXM_OF_VLAN_TCI[])", ""},
+		"nsh":                       {"", frame + "894f00"},
 		"learned-mpls":              {"actions=learn(table=1,NXM_OF_ETH_TYPE[])", frame + mpls},
 		"part-of-address-after-nat": {"ip,actions=ct(commit,nat(src=10.0.0.9)),move:NXM_OF_IP_SRC[0..7]->NXM_OF_IP_DST[0..7]", ""},
 		"part-of-port-of-fragment":  {"udp,actions=multipath(nw_src,0,modulo_n,2,0,NXM_OF_UDP_DST[0..1])", frame + fragment},
