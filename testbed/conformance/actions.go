@@ -94,8 +94,10 @@ func (m *maker) action(match openflow.Match, table openflow.TableID) openflow.Ac
 
 // checked is an action if the case may hold it, else nil.
 func (m *maker) checked(a openflow.Action) openflow.Action {
-	if m.traits.nat && (writesPartOfAddress(a) || writesICMPType(a)) || writesUnsupported(a) || blindlyWritesPart(a) && m.traits.fragments ||
-		writesTagless(a) && m.traits.learning {
+	t := m.traits
+	switch {
+	case writesUnsupported(a), t.nat && (writesPartOfAddress(a) || writesICMPType(a)),
+		t.fragments && blindlyWritesPart(a), t.learning && writesTagless(a):
 		return nil
 	}
 	return a
@@ -140,33 +142,6 @@ func (m *maker) random(k openflowtest.Kind) func(openflow.Match, openflow.TableI
 		}
 		return m.checked(a)
 	}
-}
-
-// written is the field that an action writes.
-func written(a openflow.Action) openflow.Field {
-	switch a := a.(type) {
-	case openflow.SetField:
-		return a.Field
-	case openflow.Move:
-		return a.Dst.Field
-	case openflow.Pop:
-		return a.Dst.Field
-	case openflow.Multipath:
-		return a.Dst.Field
-	}
-	return openflow.FieldNone
-}
-
-// writesICMPType reports whether an action may make an ICMP message an error.
-func writesICMPType(a openflow.Action) bool {
-	f := written(a)
-	return f == openflow.ICMPType || f == openflow.ICMPv6Type
-}
-
-// writesUnsupported reports whether an action writes a field that reaches beyond the switch.
-func writesUnsupported(a openflow.Action) bool {
-	f := written(a)
-	return f == openflow.PktMark || f == openflow.TunID
 }
 
 func (m *maker) register() openflow.Subfield {
@@ -267,151 +242,4 @@ func (m *maker) rare(match openflow.Match, table openflow.TableID) openflow.Acti
 		return m.random("Controller")(match, table)
 	}
 	return m.random("Note")(match, table)
-}
-
-func (m *maker) trackingAction(_ openflow.Match, table openflow.TableID) openflow.Action {
-	switch {
-	case !m.traits.tracking:
-		return nil
-	case m.chance(10):
-		return openflow.CTClear{}
-	}
-	return m.ct(table)
-}
-
-// ct is a random ct() for a flow of a table.
-func (m *maker) ct(table openflow.TableID) openflow.Action {
-	a := openflow.CT{Commit: m.chance(50), Recirc: m.chance(70), Zone: uint16(pick(m, 0, 0, 1, 2))}
-	if a.Recirc {
-		a.Table = m.later(table)
-	}
-	a.Force = a.Commit && m.chance(8)
-	if m.chance(8) {
-		a.Zone, a.ZoneSrc = 0, openflow.Subfield{Field: openflow.Register(m.IntN(4)), Offset: 0, Width: 16}
-	}
-	if m.traits.nat && m.chance(60) {
-		a.NAT = m.nat(a.Commit)
-	}
-	if a.Commit && m.chance(35) {
-		a.Exec = m.exec()
-	}
-	return a
-}
-
-func (m *maker) nat(commit bool) *openflow.NAT {
-	if !commit {
-		return &openflow.NAT{}
-	}
-	n := openflow.NAT{Kind: pick(m, openflow.NATSrc, openflow.NATDst)}
-	if m.chance(10) && n.Kind == openflow.NATSrc {
-		return &n
-	}
-	to := openflow.Addr(pick(m, natTargets...))
-	n.Addr = [2]openflow.Value{to, to}
-	if m.chance(50) {
-		port := pick(m, natPorts...)
-		n.Port = [2]uint16{port, port}
-	}
-	return &n
-}
-
-func (m *maker) exec() []openflow.Action {
-	var list []openflow.Action
-	for range 1 + m.IntN(2) {
-		f := pick(m, openflow.CTMark, openflow.CTLabel)
-		if m.chance(30) {
-			src, dst := m.register(), openflow.Whole(f)
-			dst.Width, src.Width = min(src.Width, dst.Width), min(src.Width, dst.Width)
-			list = append(list, openflow.Move{Src: src, Dst: dst})
-			continue
-		}
-		mask := f.Mask()
-		if m.chance(30) {
-			mask = m.gen.Mask(f.Width())
-		}
-		list = append(list, openflow.SetField{Field: f, Value: m.gen.Value(f).And(mask), Mask: mask})
-	}
-	return list
-}
-
-// swaps are fields and what they are in the frame's answer.
-var swaps = map[openflow.Field]openflow.Field{
-	openflow.EthSrc: openflow.EthDst, openflow.EthDst: openflow.EthSrc, openflow.IPSrc: openflow.IPDst, openflow.IPDst: openflow.IPSrc,
-	openflow.TCPSrc: openflow.TCPDst, openflow.TCPDst: openflow.TCPSrc, openflow.UDPSrc: openflow.UDPDst, openflow.UDPDst: openflow.UDPSrc,
-	openflow.ARPSpa: openflow.ARPTpa,
-}
-
-// learnAction is a random learn for frames of a match, with a priority that no other flow has.
-func (m *maker) learnAction(match openflow.Match, table openflow.TableID) openflow.Action {
-	if !m.traits.learning {
-		return nil
-	}
-	m.learns++
-	a := openflow.Learn{Table: m.later(table), Priority: 100 + m.learns, Cookie: uint64(m.IntN(3))}
-	if m.traits.time {
-		a.IdleTimeout, a.HardTimeout = uint16(pick(m, 0, 2, 5)), uint16(pick(m, 0, 3, 9))
-	}
-	if m.chance(25) {
-		a.Limit = uint32(1 + m.IntN(3))
-		if m.chance(60) {
-			a.ResultDst = openflow.Subfield{Field: openflow.Register(m.IntN(4)), Offset: uint8(m.IntN(32)), Width: 1}
-		}
-	}
-	for _, f := range []openflow.Field{openflow.EthType, openflow.IPProto} {
-		if v, ok := match.Exact(f); ok && m.chance(85) {
-			a.Specs = append(a.Specs, openflow.LearnMatchValue{Dst: openflow.Whole(f), Value: v})
-		}
-	}
-	for range 1 + m.IntN(4) {
-		longer := a
-		longer.Specs = append(a.Specs[:len(a.Specs):len(a.Specs)], m.learnSpec())
-		if (openflow.Flow{Table: table, Match: match, Actions: []openflow.Action{longer}}).Validate() == nil {
-			a = longer
-		}
-	}
-	if m.chance(60) {
-		src := openflow.Whole(openflow.InPort)
-		if m.chance(15) {
-			src = m.register()
-		}
-		a.Specs = append(a.Specs, openflow.LearnOutput{Src: src})
-	}
-	return a
-}
-
-// maskable reports whether a match, with nothing else in it, may be about a part of a field. It is strict about fields
-// that need others.
-func maskable(f openflow.Field) bool {
-	return openflow.Match{}.WithMask(f, openflow.U64(1), openflow.U64(1)).Validate() == nil
-}
-
-func (m *maker) learnSpec() openflow.LearnSpec {
-	src := openflow.Whole(pick(m, m.fields...))
-	switch src.Field {
-	case openflow.IPDSCP, openflow.IPECN, openflow.VLANPCP: // conditions on them are left out
-		src.Field = openflow.EthSrc
-		src.Width = 48
-	}
-	if src.Width > 1 && m.chance(20) && maskable(src.Field) {
-		src.Width = uint8(1 + m.IntN(int(src.Width)-1))
-		if src.Field == openflow.VLANTCI && cutsPCP(src) {
-			src.Width = 12
-		}
-	}
-	dst := src
-	switch to, ok := swaps[src.Field]; {
-	case ok && m.chance(60):
-		dst.Field = to
-		return openflow.LearnMatchField{Dst: dst, Src: src}
-	case m.chance(40):
-		return openflow.LearnMatchField{Dst: dst, Src: src}
-	case m.chance(25):
-		return openflow.LearnLoadValue{Dst: openflow.Whole(openflow.EthDst), Value: openflow.MAC([6]byte(pick(m, macs...)))}
-	case m.chance(25):
-		return openflow.LearnMatchValue{Dst: openflow.Whole(openflow.Register(m.IntN(4))), Value: openflow.U64(uint64(m.IntN(4)))}
-	}
-	dst = openflow.Whole(openflow.Register(m.IntN(4)))
-	src.Width = min(src.Width, dst.Width)
-	dst.Width = src.Width
-	return openflow.LearnLoadField{Src: src, Dst: dst}
 }
