@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,10 +24,10 @@ import (
 )
 
 // members answers TCP probes for members that are alive.
-type members struct{ dead map[string]bool }
+type members struct{ dead sync.Map }
 
 func (m *members) dial(_ context.Context, _, local, remote string) (net.Conn, error) {
-	if m.dead[remote] {
+	if _, dead := m.dead.Load(remote); dead {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
 	}
 	client, server := net.Pipe()
@@ -88,7 +90,7 @@ func live(s node.Status) string {
 func TestMembersComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		topology := load(t, "hpnn.yaml")
-		m := &members{dead: map[string]bool{}}
+		m := &members{}
 		n := run(t, node.Config{Topology: topology, Bridge: newSwitch(t, topology), Dial: m.dial})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
@@ -97,7 +99,7 @@ func TestMembersComeAndGo(t *testing.T) {
 		require.True(t, s.Control.InSync)
 		digest := s.Pools[0].Digest
 
-		m.dead["10.30.0.2:8080"] = true
+		m.dead.Store("10.30.0.2:8080", true)
 		time.Sleep(9 * time.Second) // fall x interval, a timeout, and the spread
 		synctest.Wait()
 		s = status(t, n)
@@ -107,7 +109,7 @@ func TestMembersComeAndGo(t *testing.T) {
 		require.NotEmpty(t, s.Pools[0].Members[1].LastError)
 		require.Equal(t, "10.30.0.253", s.Pools[0].Members[1].Source)
 
-		m.dead["10.30.0.2:8080"] = false
+		m.dead.Delete("10.30.0.2:8080")
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
 		require.Equal(t, digest, status(t, n).Pools[0].Digest)
@@ -118,7 +120,7 @@ func TestDrainIsKeptOverARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")
 	synctest.Test(t, func(t *testing.T) {
 		topology := load(t, "hpnn.yaml")
-		m := &members{dead: map[string]bool{}}
+		m := &members{}
 		sw := newSwitch(t, topology)
 		one, err := node.New(t.Context(), node.Config{Topology: topology, Bridge: sw, Dial: m.dial, StateFile: file})
 		require.NoError(t, err)
@@ -136,22 +138,22 @@ func TestDrainIsKeptOverARestart(t *testing.T) {
 		two := run(t, node.Config{Topology: topology, Bridge: sw, Dial: m.dial, StateFile: file, Observer: &outcomes})
 		synctest.Wait()
 		require.Equal(t, "be1 be2 be4", live(status(t, two)))
-		require.Empty(t, outcomes.bundles, "a restart changes nothing")
+		require.Zero(t, outcomes.bundles.Load(), "a restart changes nothing")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		s := status(t, two)
 		require.Equal(t, "be1 be2 be4", live(s))
 		require.Equal(t, "up", s.Pools[0].Members[2].State, "a drained member is still probed")
-		require.Empty(t, outcomes.bundles)
+		require.Zero(t, outcomes.bundles.Load())
 	})
 }
 
-// recorder notes the sizes of bundles.
-type recorder struct{ bundles []int }
+// recorder counts bundles.
+type recorder struct{ bundles atomic.Int64 }
 
 func (r *recorder) Stepped(o control.Outcome, _ time.Duration) {
 	if len(o.Bundle) > 0 {
-		r.bundles = append(r.bundles, len(o.Bundle))
+		r.bundles.Add(1)
 	}
 }
 func (*recorder) Probed(health.Event) {}

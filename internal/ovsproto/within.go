@@ -14,8 +14,16 @@ func within(ctx context.Context, limit func(time.Time) error, exchange func() er
 	if err := limit(deadline); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = limit(time.Unix(1, 0)) })
-	defer stop()
+	broken := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(broken)
+		_ = limit(time.Unix(1, 0))
+	})
+	defer func() {
+		if !stop() {
+			<-broken // or it would break off the next exchange
+		}
+	}()
 	err := exchange()
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
