@@ -163,7 +163,7 @@ type rules struct {
 	want      *openflow.Program            // what the node wants the switch to hold; nil if it may be another by now
 	services  map[endpoint]uint16          // the pool of each listener, by its address and port
 	vips      map[address]bool             // of all listeners
-	dead      map[uint16]map[endpoint]bool // members that are down and own no slot, by pool
+	dead      map[uint16]map[endpoint]bool // members that are proved down and own no slot, by pool
 	members   map[endpoint]bool            // of any pool
 	balanced  map[conversation]bool        // whether it is by a VIP, as its last SYN was
 }
@@ -198,7 +198,7 @@ func (r *rules) committed(t model.Topology, v control.View) {
 		r.dead[p.ID] = map[endpoint]bool{}
 		pool, _ := t.Pool(p.Name)
 		for i, m := range p.Members {
-			if i < len(pool.Members) && !m.Up && !m.InPool && m.Admin == model.Enabled.String() {
+			if i < len(pool.Members) && !m.Up && !m.Doubted && !m.InPool && m.Admin == model.Enabled.String() {
 				r.dead[p.ID][endpoint{pool.Members[i].Address.As4(), pool.Members[i].Port}] = true
 			}
 		}

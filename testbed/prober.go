@@ -90,7 +90,7 @@ func (p *prober) land(f health.Flight, r health.Result) {
 	}
 	change := w.tracker.Observe(r, now)
 	p.schedule.Land(f, now, health.PaceOf(w.check.Monitor).For(w.tracker.Status()))
-	if change.Happened() {
+	if change.Happened() || change.Proved {
 		p.report(w.check, change)
 	}
 }

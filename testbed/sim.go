@@ -176,7 +176,9 @@ func (s *Sim) log(format string, args ...any) {
 // verdict takes a change of a member's health.
 func (s *Sim) verdict(c health.Check, t health.Transition) {
 	name := pipeline.MemberName{Pool: c.ID.Pool, Member: c.Name}
-	s.log("member %v is %v: %s", name, t.To, t.Because)
+	if t.Happened() {
+		s.log("member %v is %v: %s", name, t.To, t.Because)
+	}
 	s.Core.Verdict(name, t.To, s.World.Wall())
 }
 

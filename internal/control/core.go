@@ -42,8 +42,9 @@ type Core struct {
 	topology model.Topology
 	admin    map[pipeline.MemberName]model.AdminState // the operator's word, over the topology's
 	down     map[pipeline.MemberName]bool
-	layouts  pipeline.Layouts    // the last that was committed or adopted
-	moves    map[uint16]lastMove // of each pool's slots, by the pool's id
+	doubted  map[pipeline.MemberName]bool // adopted as down: who found them so may not have come to flush their connections
+	layouts  pipeline.Layouts             // the last that was committed or adopted
+	moves    map[uint16]lastMove          // of each pool's slots, by the pool's id
 	flushes  []datapath.ConnFilter
 	again    []lateFlush
 
@@ -61,7 +62,8 @@ type Core struct {
 func New(b datapath.Bridge, t model.Topology, s Settings, now time.Time) *Core {
 	c := &Core{
 		settings: s.withDefaults(), bridge: b, topology: t, due: now, changed: true,
-		admin: map[pipeline.MemberName]model.AdminState{}, down: map[pipeline.MemberName]bool{}, moves: map[uint16]lastMove{},
+		admin: map[pipeline.MemberName]model.AdminState{}, down: map[pipeline.MemberName]bool{}, doubted: map[pipeline.MemberName]bool{},
+		moves: map[uint16]lastMove{},
 	}
 	for name, m := range c.members() {
 		c.down[name] = !startsUp(m.pool)
@@ -91,12 +93,14 @@ func (c *Core) members() map[pipeline.MemberName]placed {
 	return all
 }
 
-// Verdict tells the core that a member is up or down. A member that goes down has its
-// tracked connections forgotten, so that a client that tries again reaches a live one.
+// Verdict tells the core that a member is up or down. A member that goes down, or is proved to be as it
+// was adopted, has its tracked connections forgotten, so that a client that tries again reaches a live one.
 func (c *Core) Verdict(name pipeline.MemberName, s health.State, now time.Time) {
 	m, known := c.members()[name]
 	down := s == health.Down
-	if !known || c.down[name] == down {
+	proved := down && c.doubted[name]
+	delete(c.doubted, name)
+	if !known || c.down[name] == down && !proved {
 		return
 	}
 	c.down[name] = down
@@ -126,6 +130,7 @@ func (c *Core) SetTopology(t model.Topology, now time.Time) {
 		if n, ok := after[name]; !ok || n.member.Key() != m.member.Key() {
 			c.flushes = append(c.flushes, pipeline.Connections(m.member)...)
 			delete(c.down, name)
+			delete(c.doubted, name)
 			delete(c.admin, name)
 		}
 	}

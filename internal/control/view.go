@@ -43,6 +43,9 @@ type MemberView struct {
 	Key    string `json:"address"` // address:port
 	Weight int    `json:"weight"`
 	Up     bool   `json:"up"`
+	// Doubted: down only because the switch held no slots of it when it was adopted; no verdict has come yet.
+	Doubted bool `json:"doubted,omitempty"`
+
 	Admin  string `json:"admin"`
 	InPool bool   `json:"in_pool"` // owns slots
 	Slots  int    `json:"slots"`
@@ -76,9 +79,10 @@ func (c *Core) pool(p model.Pool) PoolView {
 	}
 	shares := table.Shares()
 	for _, m := range p.Members {
+		name := pipeline.MemberName{Pool: p.Name, Member: m.Name}
 		member := MemberView{
 			Name: m.Name, Key: m.Key(), Weight: m.Weight, Admin: m.Admin.String(),
-			Up: !c.down[pipeline.MemberName{Pool: p.Name, Member: m.Name}],
+			Up: !c.down[name], Doubted: c.doubted[name],
 		}
 		if i := slices.IndexFunc(shares, func(s maglev.Share) bool { return s.Key == m.Key() }); i >= 0 {
 			member.Slots = shares[i].Slots

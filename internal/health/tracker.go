@@ -98,7 +98,7 @@ func (t *Tracker) count(r Result) {
 // judge settles the state after a result has been counted.
 func (t *Tracker) judge(at time.Time) Transition {
 	s := &t.status
-	from, speaksFor := s.State, Down
+	from, speaksFor, proved := s.State, Down, s.Evidence == Probed
 	if s.Last == Passed {
 		speaksFor = Up
 	}
@@ -108,11 +108,11 @@ func (t *Tracker) judge(at time.Time) Transition {
 	t.eager = t.eager && speaksFor == Down
 	s.Undecided = s.State != speaksFor || s.Evidence != Probed
 	if s.State == from {
-		return Transition{From: from, To: from}
+		return Transition{From: from, To: from, Proved: !proved && s.Evidence == Probed}
 	}
 	s.Since = at
 	s.Transitions++
-	return Transition{From: from, To: s.State, Because: because(*s)}
+	return Transition{From: from, To: s.State, Because: because(*s), Proved: !proved}
 }
 
 func because(s Status) string {
@@ -126,6 +126,7 @@ func because(s Status) string {
 type Transition struct {
 	From, To State
 	Because  string // "3 failures in a row: connection refused"
+	Proved   bool   // until now nobody had probed often enough to know; true also if the state stays what it was
 }
 
 // Happened reports whether the state changed.

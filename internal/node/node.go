@@ -211,11 +211,13 @@ func (n *Node) Reload(ctx context.Context, t model.Topology) error {
 // probed takes a probe's result: only changes are logged and passed on.
 func (n *Node) probed(e health.Event) {
 	n.config.Observer.Probed(e)
-	if !e.Transition.Happened() {
+	if !e.Transition.Happened() && !e.Transition.Proved {
 		return
 	}
 	name := pipeline.MemberName{Pool: e.ID.Pool, Member: e.Name}
-	n.log.Info("member is "+e.Transition.To.String(), "member", name, "because", e.Transition.Because)
+	if e.Transition.Happened() {
+		n.log.Info("member is "+e.Transition.To.String(), "member", name, "because", e.Transition.Because)
+	}
 	n.loop.Post(func(c *control.Core, now time.Time) { c.Verdict(name, e.Transition.To, now) })
 }
 
