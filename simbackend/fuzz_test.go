@@ -19,15 +19,15 @@ import (
 func nodeSwitch(tb testing.TB, example string) (*simbackend.Switch, model.Topology) {
 	topology, err := model.Load(filepath.Join("..", "examples", example))
 	require.NoError(tb, err)
-	var ports []simbackend.Port
-	for _, p := range topology.Ports() {
+	program := pipeline.Render(topology, pipeline.Layout(topology, pipeline.State{}))
+	return programmed(tb, portsOf(topology), program), topology
+}
+
+func portsOf(t model.Topology) (ports []simbackend.Port) {
+	for _, p := range t.Ports() {
 		ports = append(ports, simbackend.Port{Number: openflow.PortNo(p.Number), Name: p.Name})
 	}
-	sw, err := simbackend.New(simbackend.Config{Ports: ports})
-	require.NoError(tb, err)
-	program := pipeline.Render(topology, pipeline.Layout(topology, pipeline.State{}))
-	require.NoError(tb, sw.Commit(tb.Context(), program.Bundle()))
-	return sw, topology
+	return ports
 }
 
 // FuzzFrame sends any bytes through the node's whole pipeline, from every port: nothing panics, what
