@@ -21,6 +21,7 @@ func beds() []struct {
 		open opener
 	}{
 		{"sim", testbed.OpenSim},
+		{"dummy", testbed.OpenDummy},
 	}
 }
 

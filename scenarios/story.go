@@ -83,6 +83,9 @@ func (t *story) open(topology *model.Topology) error {
 		return err
 	}
 	bed, err := open(t.topology, testbed.BedConfig{Seed: 1, Tap: t.tap, Heard: t.hear, Log: t.note, Committed: t.committed})
+	if errors.Is(err, testbed.ErrLacking) {
+		return skip{err}
+	}
 	if err != nil {
 		return err
 	}

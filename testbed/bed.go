@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"errors"
 	"net/netip"
 	"time"
 
@@ -30,6 +31,9 @@ type Bed interface {
 	// Close takes the site away.
 	Close() error
 }
+
+// ErrLacking is why a bed cannot be opened on this machine at all; what wraps it says what is missing.
+var ErrLacking = errors.New("this machine cannot run the bed")
 
 // Hosts are the machines around the switch. Names that are none are errors.
 type Hosts interface {

@@ -3,7 +3,8 @@
 //
 //	stand.go    the hosts of a topology, in any simhost.World
 //	wire.go     a simulated switch at the hosts' cables, and the rules no frame may break
-//	sim.go      the bed "sim": hosts, switch and node on one virtual clock, without goroutines
+//	sim.go      a site on one virtual clock, without goroutines, around any VirtualSwitch
+//	simbed.go   the same as a Bed: "sim" around the simulator, "dummy" around a real ovs-vswitchd
 //	live.go     the same in real time, for the daemon's --backend sim
 //
 // Beds on real switches are in the packages below.

@@ -39,7 +39,7 @@ func NewLive(t model.Topology) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	world := simhost.New(simhost.Config{Switch: &wire{sw: sw}, Epoch: time.Now()})
+	world := simhost.New(simhost.Config{Switch: &wire{sw: simulated{sw}}, Epoch: time.Now()})
 	sw.OnOutput(func(o datapath.Output) { // the switch is locked: the world must wait
 		port, frame := uint32(o.Port), append([]byte(nil), o.Frame...)
 		world.Post(func() { world.Output(port, frame) })

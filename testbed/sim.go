@@ -36,14 +36,15 @@ type SimConfig struct {
 	Frames func(simhost.Entry)
 }
 
-// Sim is a whole site in memory: hosts, a simulated switch, and a node in charge of it, on one
-// virtual clock and without goroutines. Two runs of the same calls do the same.
+// Sim is a whole site in virtual time: hosts, a switch, and a node in charge of it, on one clock and
+// without goroutines. Two runs of the same calls do the same.
 type Sim struct {
 	*Stand
-	Switch *simbackend.Switch
+	Switch VirtualSwitch
 	Core   *control.Core
 
 	config   SimConfig
+	wire     *wire
 	bridge   datapath.Bridge
 	prober   *prober
 	admin    map[pipeline.MemberName]model.AdminState // kept over restarts of the node
@@ -52,16 +53,22 @@ type Sim struct {
 	Outcomes []control.Outcome // what the control loop did, until somebody takes it
 }
 
-// NewSim builds the site of a valid topology and starts its node.
+// NewSim builds the site of a valid topology in memory and starts its node.
 func NewSim(t model.Topology, c SimConfig) (*Sim, error) {
-	sw, err := simbackend.New(simbackend.Config{Ports: Ports(t)})
+	sw, err := newSimulated(t)
 	if err != nil {
 		return nil, err
 	}
+	return newSim(t, sw, c)
+}
+
+// newSim builds a site around a switch.
+func newSim(t model.Topology, sw VirtualSwitch, c SimConfig) (*Sim, error) {
 	if c.Log == nil {
 		c.Log = func(time.Time, string) {}
 	}
-	world := simhost.New(simhost.Config{Seed: c.Seed, Switch: &wire{sw, c.Taps}, Log: c.Frames})
+	wire := &wire{sw: sw, taps: c.Taps}
+	world := simhost.New(simhost.Config{Seed: c.Seed, Switch: wire, Log: c.Frames})
 	sw.OnOutput(func(o datapath.Output) {
 		world.Output(uint32(o.Port), o.Frame)
 		for _, tap := range c.Taps {
@@ -72,7 +79,7 @@ func NewSim(t model.Topology, c SimConfig) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sim{Stand: stand, Switch: sw, config: c, bridge: sw, admin: map[pipeline.MemberName]model.AdminState{}}
+	s := &Sim{Stand: stand, Switch: sw, config: c, wire: wire, bridge: sw, admin: map[pipeline.MemberName]model.AdminState{}}
 	if c.Wrap != nil {
 		s.bridge = c.Wrap(sw)
 	}
@@ -154,12 +161,8 @@ func (s *Sim) Reapply() {
 // and tells the node that it is there again.
 func (s *Sim) RestartSwitch() error {
 	s.touched = true
-	ctx := context.Background()
-	if err := s.Switch.Commit(ctx, openflow.Bundle{{Command: openflow.Delete, Flow: openflow.Flow{Table: openflow.CurrentTable}}}); err != nil {
-		return fmt.Errorf("restart switch: %w", err)
-	}
-	if err := s.Switch.Flush(ctx, datapath.ConnFilter{}); err != nil {
-		return fmt.Errorf("restart switch: %w", err)
+	if err := s.Switch.Restart(context.Background()); err != nil {
+		return err
 	}
 	if s.running {
 		s.Core.Event(datapath.Event{Kind: datapath.Disconnected}, s.World.Wall())
@@ -307,7 +310,7 @@ func (s *Sim) sinceStart(t time.Time) time.Duration { return t.Sub(s.World.Wall(
 func (s *Sim) Flows() []openflow.FlowEntry {
 	flows, err := s.Switch.Flows(context.Background())
 	if err != nil {
-		panic(fmt.Sprintf("testbed: the simulated switch of a running site is closed: %v", err))
+		panic(fmt.Sprintf("testbed: the switch of a running site does not answer: %v", err))
 	}
 	return flows
 }

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -17,8 +18,10 @@ import (
 
 // simBed is a Sim as a Bed.
 type simBed struct {
+	name    string
 	sim     *Sim
 	breaker *breaker
+	lacks   map[Feature]error
 }
 
 var (
@@ -30,7 +33,16 @@ var (
 
 // OpenSim builds a site in memory, in virtual time.
 func OpenSim(t model.Topology, c BedConfig) (Bed, error) {
-	b := simBed{}
+	sw, err := newSimulated(t)
+	if err != nil {
+		return nil, err
+	}
+	return openVirtual(simBed{name: "sim"}, t, sw, c)
+}
+
+// openVirtual builds a site around a switch and starts its node: of b, the rest is filled in. It takes the
+// switch over.
+func openVirtual(b simBed, t model.Topology, sw VirtualSwitch, c BedConfig) (Bed, error) {
 	config := SimConfig{
 		Seed: c.Seed, Committed: c.Committed,
 		Alone: func() bool { return !b.breaker.active() },
@@ -53,15 +65,17 @@ func OpenSim(t model.Topology, c BedConfig) (Bed, error) {
 		}
 	}
 	var err error
-	b.sim, err = NewSim(t, config)
-	return b, err
+	if b.sim, err = newSim(t, sw, config); err != nil {
+		return nil, errors.Join(err, sw.Close())
+	}
+	return b, nil
 }
 
 // Name implements Bed.
-func (simBed) Name() string { return "sim" }
+func (b simBed) Name() string { return b.name }
 
-// Can implements Bed: there is nothing it cannot do.
-func (simBed) Can(Feature) error { return nil }
+// Can implements Bed.
+func (b simBed) Can(f Feature) error { return b.lacks[f] }
 
 // Now implements Bed.
 func (b simBed) Now() time.Duration { return b.sim.World.Now() }
@@ -198,7 +212,9 @@ func (h simHosts) Send(name string, frame []byte) error {
 	if err != nil {
 		return err
 	}
-	host.Transmit(packet.Pad(frame))
+	frame = packet.Pad(frame)
+	h.sim.wire.watch(frame)
+	host.Transmit(frame)
 	return nil
 }
 

@@ -33,29 +33,35 @@ func everyReason() ovsproto.Message {
 
 // PacketIns returns the packet-ins since the last call or Listen, in order.
 func (s *Switch) PacketIns(ctx context.Context) (packets []PacketIn, err error) {
-	err = s.do(ctx, "read packet-ins", func(ctx context.Context) error {
+	err = s.do(ctx, "read packet-ins", func(ctx context.Context) (err error) {
 		if s.listener == nil {
 			return fmt.Errorf("nobody listens")
 		}
-		xid := s.listener.NextXID()
-		if err := s.listener.Send(ctx, ovsproto.Message{Type: ovsproto.BarrierRequest, XID: xid}); err != nil {
-			return err
-		}
-		for {
-			m, err := s.listener.Next(ctx)
-			switch {
-			case err != nil:
-				return err
-			case m.Type == ovsproto.BarrierReply && m.XID == xid:
-				return nil
-			case m.Type == ovsproto.PacketIn:
-				p, err := m.Packet()
-				if err != nil {
-					return err
-				}
-				packets = append(packets, PacketIn{p.InPort, p.Reason, p.Frame})
-			}
-		}
+		packets, err = s.hear(ctx)
+		return err
 	})
 	return packets, err
+}
+
+// hear waits until the bridge has done what was asked of it, and returns the packet-ins until then.
+func (s *Switch) hear(ctx context.Context) (packets []PacketIn, err error) {
+	xid := s.listener.NextXID()
+	if err := s.listener.Send(ctx, ovsproto.Message{Type: ovsproto.BarrierRequest, XID: xid}); err != nil {
+		return nil, err
+	}
+	for {
+		m, err := s.listener.Next(ctx)
+		switch {
+		case err != nil:
+			return packets, err
+		case m.Type == ovsproto.BarrierReply && m.XID == xid:
+			return packets, nil
+		case m.Type == ovsproto.PacketIn:
+			p, err := m.Packet()
+			if err != nil {
+				return packets, err
+			}
+			packets = append(packets, PacketIn{p.InPort, p.Reason, p.Frame})
+		}
+	}
 }

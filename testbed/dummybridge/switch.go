@@ -1,0 +1,121 @@
+package dummybridge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/ovsbackend"
+	"hpnn/simbackend"
+	"hpnn/testbed/dummy"
+)
+
+const (
+	// eventQueue is how many events may wait.
+	eventQueue = 1024
+	// patience bounds calls: nothing takes so long unless the machine is very busy.
+	patience = time.Minute
+)
+
+// Switch is a real switch in virtual time. It is made for one goroutine.
+type Switch struct {
+	sw      *dummy.Switch
+	bridge  *ovsbackend.Bridge
+	names   map[openflow.PortNo]string
+	numbers map[string]openflow.PortNo
+	events  chan datapath.Event
+	sink    func(datapath.Output)
+	clock   clock
+	failure error // what went wrong where nobody could be told
+	closed  bool
+}
+
+var _ datapath.Bridge = (*Switch)(nil)
+
+// Open starts a switch with the given ports. Close ends it.
+func Open(ctx context.Context, ports []simbackend.Port) (*Switch, error) {
+	s := &Switch{
+		names:   map[openflow.PortNo]string{openflow.PortLocal: dummy.Local},
+		numbers: map[string]openflow.PortNo{dummy.Local: openflow.PortLocal},
+		events:  make(chan datapath.Event, eventQueue),
+		sink:    func(datapath.Output) {},
+	}
+	var config dummy.Config
+	for _, p := range ports {
+		s.names[p.Number], s.numbers[p.Name] = p.Name, p.Number
+		config.Ports = append(config.Ports, dummy.Port{Name: p.Name, Number: uint32(p.Number)})
+	}
+	slices.SortFunc(config.Ports, func(a, b dummy.Port) int { return cmp.Compare(a.Number, b.Number) })
+	var err error
+	if s.sw, err = dummy.Start(ctx, config); err != nil {
+		return nil, err
+	}
+	if err := s.connect(ctx); err != nil {
+		return nil, errors.Join(err, s.sw.Close())
+	}
+	return s, nil
+}
+
+// connect makes the connections to a switch that has just started.
+func (s *Switch) connect(ctx context.Context) (err error) {
+	s.bridge, err = ovsbackend.Open(ctx, ovsbackend.Config{
+		RunDir: s.sw.Dir(), Control: filepath.Join(s.sw.Dir(), "vswitchd.ctl"), Bridge: dummy.Local, Timeout: patience,
+	})
+	if err != nil {
+		return err
+	}
+	s.event(datapath.Event{Kind: datapath.Connected})
+	return s.sw.Listen(ctx)
+}
+
+// Restart ends the switch and starts it anew, without flows and connections.
+func (s *Switch) Restart(ctx context.Context) error {
+	if err := s.bridge.Close(); err != nil {
+		return fmt.Errorf("restart switch: %w", err)
+	}
+	s.event(datapath.Event{Kind: datapath.Disconnected})
+	if err := s.sw.Restart(ctx); err != nil {
+		return fmt.Errorf("restart switch: %w", err)
+	}
+	s.clock.synced = s.clock.now
+	if err := s.connect(ctx); err != nil {
+		return fmt.Errorf("restart switch: %w", err)
+	}
+	return nil
+}
+
+// fail remembers what went wrong where there is nobody to tell, for Close. A switch that has ended is
+// started again.
+func (s *Switch) fail(err error) {
+	s.failure = errors.Join(s.failure, err)
+	if errors.Is(err, dummy.ErrAborted) {
+		s.failure = errors.Join(s.failure, s.Restart(context.Background()))
+	}
+}
+
+// Close implements datapath.Bridge. Its error is all that went wrong while frames passed.
+func (s *Switch) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	close(s.events)
+	return errors.Join(s.failure, s.bridge.Close(), s.sw.Close())
+}
+
+// event queues an event; when the queue is nearly full, packet-ins are lost.
+func (s *Switch) event(e datapath.Event) {
+	if e.Kind == datapath.PacketIn && len(s.events) >= eventQueue*3/4 {
+		return
+	}
+	select {
+	case s.events <- e:
+	default:
+	}
+}
