@@ -14,6 +14,9 @@ import (
 // Encoded is a list of changes in the form that goes over the wire, ready for Apply.
 type Encoded struct{ messages [][]byte }
 
+// Changes are the changes as ovs-ofctl encoded them: each a whole message with its header.
+func (e Encoded) Changes() [][]byte { return e.messages }
+
 // Encode has ovs-ofctl encode bundles, each a text as Bundle takes it. One process serves all texts, which is why many
 // small bundles are applied many times faster by Encode and Apply than by Bundle. If one text is not accepted, all are
 // refused. Names of tables are not known.
