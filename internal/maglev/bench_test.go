@@ -52,37 +52,26 @@ func BenchmarkTextbook(b *testing.B) {
 			p := uniform(Maglev, size.slots, size.members)
 			b.ReportAllocs()
 			for b.Loop() {
-				textbook(p)
+				matrix(p)
 			}
 		})
 	}
 }
 
-// textbook lays out a pool of equal members.
-func textbook(p Pool) []int32 {
-	matrix := make([][]uint32, len(p.Members))
+// matrix lays out a pool of equal members.
+func matrix(p Pool) []int32 {
+	prefers := make([][]int32, len(p.Members))
 	for i, m := range p.Members {
-		for _, slot := range preferences(memberSeed(p.ID, m.Key), p.Slots) {
-			matrix[i] = append(matrix[i], uint32(slot))
-		}
+		prefers[i] = preferences(memberSeed(p.ID, m.Key), p.Slots)
 	}
-	owner := slices.Repeat([]int32{empty}, p.Slots)
-	next := make([]int, len(p.Members))
-	for turn := range p.Slots {
-		i := turn % len(p.Members)
-		for owner[matrix[i][next[i]]] != empty {
-			next[i]++
-		}
-		owner[matrix[i][next[i]]] = int32(i)
-	}
-	return owner
+	return textbook(prefers, slices.Repeat([]bool{true}, p.Slots), rotation(len(p.Members), p.Slots))
 }
 
-func TestTextbookAgrees(t *testing.T) {
+func TestMatrixAgrees(t *testing.T) {
 	for _, size := range benchPools[:2] {
 		p := uniform(Maglev, size.slots, size.members)
 		table := build(t, p)
-		for slot, o := range textbook(table.Pool()) {
+		for slot, o := range matrix(table.Pool()) {
 			key, _ := table.Owner(slot)
 			require.Equal(t, table.Pool().Members[o].Key, key)
 		}

@@ -10,22 +10,20 @@ import (
 // order of its members. With no member that takes slots the table is empty, which is not an
 // error; an invalid pool is.
 func Build(p Pool) (Table, error) {
-	if err := p.Validate(); err != nil {
-		return Table{}, fmt.Errorf("build slot table: %w", err)
-	}
+	given := p
 	p.Members = slices.Clone(p.Members)
 	slices.SortFunc(p.Members, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
-	t := Table{pool: p, owner: make([]int32, p.Slots)}
-	for i := range t.owner {
-		t.owner[i] = empty
+	if !p.sound() {
+		return Table{}, fmt.Errorf("build slot table: %w", given.Validate())
 	}
+	b := newBuilder(p)
+	t := Table{pool: p, owner: b.owner}
 	if !slices.ContainsFunc(p.Members, Member.takes) {
 		return t, nil
 	}
-	b := newBuilder(p, t.owner)
 	switch p.Algorithm {
 	case Maglev:
-		b.fill(func(m Member) int { return m.effective() })
+		b.fill(Member.effective)
 	case MaglevStable:
 		b.fill(func(m Member) int { return m.Weight })
 		b.succeed()
@@ -37,16 +35,23 @@ func Build(p Pool) (Table, error) {
 type builder struct {
 	members []Member // sorted by key
 	seeds   []uint64
-	owner   []int32
-	free    bitmap
+	owner   []int32 // per slot
+	ground
 }
 
-func newBuilder(p Pool, owner []int32) *builder {
-	b := &builder{members: p.Members, owner: owner, free: newBitmap(p.Slots)}
-	for _, m := range p.Members {
-		b.seeds = append(b.seeds, memberSeed(p.ID, m.Key))
+// newBuilder starts with slots that nobody owns.
+func newBuilder(p Pool) *builder {
+	b := &builder{members: p.Members, seeds: make([]uint64, len(p.Members)), ground: newGround(p.Slots)}
+	b.owner = b.ground.owner[:p.Slots:p.Slots]
+	for i, m := range p.Members {
+		b.seeds[i] = memberSeed(p.ID, m.Key)
 	}
 	return b
+}
+
+// permutation is the order of preference of a member.
+func (b *builder) permutation(member int32) permutation {
+	return newPermutation(b.seeds[member], len(b.owner))
 }
 
 // fill lays out every slot by turn-taking of the members, each with the weight given.
@@ -55,8 +60,7 @@ func (b *builder) fill(weight func(Member) int) {
 	for i, m := range b.members {
 		demand[i] = weight(m)
 	}
-	for slot := range b.owner {
-		b.free.add(slot)
-	}
-	b.populate(len(b.owner), demand)
+	order, last := newTurns(demand), few(len(b.owner), len(b.owner))
+	b.walk(len(b.owner)-last, order)
+	b.search(b.unowned(last), order)
 }

@@ -8,7 +8,7 @@
 //
 // Both layouts rest on the turn-taking of Maglev (Eisenbud et al., NSDI 2016, section 3.4): every
 // member has its own order of preference over the slots (see permutation), and whoever has the
-// turn takes the free slot it likes best (see populate). Weighted turns keep every share within
+// turn takes the free slot it likes best (see builder.walk). Weighted turns keep every share within
 // one slot of the exact one (see turns).
 //
 //   - Maglev, version 1, is that, over the live members. When a member fails or returns, some

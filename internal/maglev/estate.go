@@ -14,9 +14,11 @@ type estate struct {
 // share lets the members take turns at the slots of an estate.
 func (b *builder) share(e estate) {
 	for _, slot := range e.slots {
-		b.free.add(int(slot))
+		b.owner[slot] = empty
 	}
-	b.populate(len(e.slots), b.demands(e))
+	order, last := newTurns(b.demands(e)), few(len(b.owner), len(e.slots))
+	b.walk(len(e.slots)-last, order)
+	b.search(b.unownedOf(e.slots, last), order)
 }
 
 // demands decides how many slots of the estate each member gets. Its due is its part of the

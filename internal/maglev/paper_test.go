@@ -1,58 +1,57 @@
 package maglev
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// A list is an order of preference written out.
-type list []int
-
-func (l *list) take(free bitmap) int {
-	for i, slot := range *l {
-		if free.has(slot) {
-			free.remove(slot)
-			*l = (*l)[i+1:]
-			return slot
+// textbook is the population step of the paper, figure 2 of "Maglev", from a matrix of all
+// preferences: in the order of turns each member takes the slot it likes best among the free ones.
+func textbook(prefers [][]int32, free []bool, turns []int) []int32 {
+	owner := slices.Repeat([]int32{empty}, len(free))
+	next := make([]int, len(prefers))
+	for _, i := range turns {
+		slot := prefers[i][next[i]]
+		for !free[slot] {
+			next[i]++
+			slot = prefers[i][next[i]]
 		}
+		owner[slot] = int32(i)
+		free[slot] = false
+		next[i]++
 	}
-	panic("maglev: list exhausted")
+	return owner
+}
+
+// rotation is the turns of equal members.
+func rotation(members, count int) []int {
+	turns := make([]int, count)
+	for t := range turns {
+		turns[t] = t % members
+	}
+	return turns
 }
 
 // offsetSkip is the paper's permutation: (offset + j*skip) mod slots.
-func offsetSkip(offset, skip, slots int) *list {
-	l := make(list, slots)
+func offsetSkip(offset, skip, slots int) []int32 {
+	l := make([]int32, slots)
 	for j := range l {
-		l[j] = (offset + j*skip) % slots
+		l[j] = int32((offset + j*skip) % slots)
 	}
-	return &l
+	return l
 }
 
 // Table 1 of the paper: seven slots, three backends, the lookup table before and after B1 leaves.
 // Only slot 6 moves without need.
-func TestPopulateReproducesTheTableOfThePaper(t *testing.T) {
+func TestTextbookReproducesTheTableOfThePaper(t *testing.T) {
 	const slots = 7
-	backends := [][2]int{{3, 4}, {0, 2}, {3, 1}}
-	lookup := func(present ...int) []int32 {
-		owner, free := make([]int32, slots), newBitmap(slots)
-		var members []*list
-		demand := make([]int, len(backends))
-		for _, b := range backends {
-			members = append(members, offsetSkip(b[0], b[1], slots))
-		}
-		for slot := range owner {
-			free.add(slot)
-		}
-		for _, i := range present {
-			demand[i] = 1
-		}
-		populate(owner, free, slots, members, newTurns(demand))
-		return owner
-	}
-	require.Equal(t, list{3, 0, 4, 1, 5, 2, 6}, *offsetSkip(3, 4, slots))
-	require.Equal(t, list{0, 2, 4, 6, 1, 3, 5}, *offsetSkip(0, 2, slots))
-	require.Equal(t, list{3, 4, 5, 6, 0, 1, 2}, *offsetSkip(3, 1, slots))
-	require.Equal(t, []int32{1, 0, 1, 0, 2, 2, 0}, lookup(0, 1, 2))
-	require.Equal(t, []int32{0, 0, 0, 0, 2, 2, 2}, lookup(0, 2))
+	b0, b1, b2 := offsetSkip(3, 4, slots), offsetSkip(0, 2, slots), offsetSkip(3, 1, slots)
+	require.Equal(t, []int32{3, 0, 4, 1, 5, 2, 6}, b0)
+	require.Equal(t, []int32{0, 2, 4, 6, 1, 3, 5}, b1)
+	require.Equal(t, []int32{3, 4, 5, 6, 0, 1, 2}, b2)
+	all := func() []bool { return slices.Repeat([]bool{true}, slots) }
+	require.Equal(t, []int32{1, 0, 1, 0, 2, 2, 0}, textbook([][]int32{b0, b1, b2}, all(), rotation(3, slots)))
+	require.Equal(t, []int32{0, 0, 0, 0, 1, 1, 1}, textbook([][]int32{b0, b2}, all(), rotation(2, slots)))
 }

@@ -1,9 +1,12 @@
 package maglev
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
-// A permutation is a member's order of preference over the slots, as a walk that has got as far
-// as next. It is a bijection of 0..2^k-1, where 2^k is the smallest power of two that holds every
+// A permutation is a member's order of preference over the slots, as a walk (see walker). It is a
+// bijection of 0..2^k-1, where 2^k is the smallest power of two that holds every
 // slot; the j-th number of the walk is
 //
 //	x = a*j + b;  x ^= x>>h;  x *= c;  x ^= x>>h;  x *= d;  x ^= x>>h        (all mod 2^k)
@@ -18,7 +21,6 @@ import "math/bits"
 // position of a slot in the walk can be computed.
 type permutation struct {
 	a, b, c, d uint32
-	next       uint32 // a*j + b for the next j
 	mask       uint32
 	half       uint8
 }
@@ -27,65 +29,49 @@ type permutation struct {
 func newPermutation(seed uint64, slots int) permutation {
 	k := bits.Len(uint(slots - 1))
 	x, y := mix(seed+1), mix(seed+2)
-	p := permutation{
+	return permutation{
 		a: uint32(x) | 1, b: uint32(x >> 32), c: uint32(y) | 1, d: uint32(y>>32) | 1,
 		mask: 1<<k - 1, half: uint8(k+1) / 2,
 	}
-	p.next = p.b
-	return p
 }
 
-// take walks on to the next slot that is free, takes it and returns it. There must be one ahead.
-func (p *permutation) take(free bitmap) int {
-	next, a, c, d, mask, half := p.next, p.a, p.c, p.d, p.mask, p.half&31
-	for {
-		x := next & mask
-		x ^= x >> half
-		x = x * c & mask
-		x ^= x >> half
-		x = x * d & mask
-		x ^= x >> half
-		next += a
-		if free.has(int(x)) {
-			p.next = next
-			free.remove(int(x))
-			return int(x)
-		}
-	}
-}
-
-// A locator tells where in a member's walk a slot comes: the steps of the permutation, undone in
-// reverse.
+// A locator tells where in a member's walk slots come, two at a time, one in each half of a word: the
+// steps of the permutation, undone in reverse.
 type locator struct {
-	a, b, c, d uint32 // the factors are the inverses
-	mask       uint32
+	a, b, c, d uint64 // the factors are the inverses
+	mask       uint64
 	half       uint8
 }
 
-func (p *permutation) locator() locator {
-	return locator{inverse(p.a), p.b, inverse(p.c), inverse(p.d), p.mask, p.half & 31}
+func (p permutation) locator() locator {
+	m := p.mask
+	return locator{
+		a: uint64(inverse(p.a) & m), b: twice(m + 1 - p.b&m),
+		c: uint64(inverse(p.c) & m), d: uint64(inverse(p.d) & m),
+		mask: twice(m), half: p.half & 31,
+	}
 }
 
-func (l locator) position(slot int) uint32 {
-	x := uint32(slot)
-	x ^= x >> l.half
+func (l *locator) positions(x uint64) uint64 {
+	x ^= x >> l.half & l.mask
 	x = x * l.d & l.mask
-	x ^= x >> l.half
+	x ^= x >> l.half & l.mask
 	x = x * l.c & l.mask
-	x ^= x >> l.half
-	return (x - l.b) * l.a & l.mask
+	x ^= x >> l.half & l.mask
+	return (x + l.b) & l.mask * l.a & l.mask
 }
 
 // favourite is the index of the slot the member likes best of those listed. There must be one.
-func (p *permutation) favourite(slots []int32) int {
+func (p permutation) favourite(slots []int32) int {
 	l := p.locator()
-	best, first := 0, l.position(int(slots[0]))
-	for i, slot := range slots[1:] {
-		if at := l.position(int(slot)); at < first {
-			best, first = i+1, at
-		}
+	best := uint64(math.MaxUint64) // position, then index
+	last := len(slots) - 1
+	for i := 0; i <= last; i += 2 {
+		j := min(i+1, last)
+		at := l.positions(uint64(slots[j])<<32 | uint64(slots[i]))
+		best = min(best, at<<32|uint64(i), at>>32<<32|uint64(j))
 	}
-	return best
+	return int(uint32(best))
 }
 
 // inverse is the factor that undoes the odd factor a, mod 2^32, by Newton's iteration: a is right
@@ -117,28 +103,4 @@ func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
-}
-
-// A bitmap is a set of slots.
-type bitmap []uint64
-
-// newBitmap is the empty set for a table of so many slots, with room for every number a
-// permutation of that table can meet.
-func newBitmap(slots int) bitmap {
-	return make(bitmap, max(1, 1<<bits.Len(uint(slots-1))/64))
-}
-
-func (b bitmap) has(slot int) bool { return b[uint(slot)/64]&(1<<(uint(slot)%64)) != 0 }
-func (b bitmap) add(slot int)      { b[uint(slot)/64] |= 1 << (uint(slot) % 64) }
-func (b bitmap) remove(slot int)   { b[uint(slot)/64] &^= 1 << (uint(slot) % 64) }
-
-// list is the slots of the set, ascending.
-func (b bitmap) list() []int32 {
-	var slots []int32
-	for i, word := range b {
-		for ; word != 0; word &= word - 1 {
-			slots = append(slots, int32(i*64+bits.TrailingZeros64(word)))
-		}
-	}
-	return slots
 }

@@ -14,24 +14,26 @@ import (
 // A kind of permutation, to compare.
 type kind struct {
 	name string
-	draw func(r *rand.Rand, slots int) chooser
+	draw func(r *rand.Rand, slots int) []int32
 }
 
 var kinds = []kind{
-	{"offset and skip", func(r *rand.Rand, slots int) chooser {
+	{"offset and skip", func(r *rand.Rand, slots int) []int32 {
 		skip := 1 + r.IntN(slots)
 		for gcd(skip, slots) != 1 {
 			skip = 1 + r.IntN(slots)
 		}
 		return offsetSkip(r.IntN(slots), skip, slots)
 	}},
-	{"shuffle", func(r *rand.Rand, slots int) chooser {
-		l := list(r.Perm(slots))
-		return &l
+	{"shuffle", func(r *rand.Rand, slots int) []int32 {
+		l := make([]int32, slots)
+		for i, slot := range r.Perm(slots) {
+			l[i] = int32(slot)
+		}
+		return l
 	}},
-	{"ours", func(r *rand.Rand, slots int) chooser {
-		p := newPermutation(r.Uint64(), slots)
-		return &p
+	{"ours", func(r *rand.Rand, slots int) []int32 {
+		return preferences(r.Uint64(), slots)
 	}},
 }
 
@@ -43,22 +45,14 @@ func gcd(a, b int) int {
 }
 
 // foreignMoves lays out a table twice, the second time without the first member, and counts the
-// slots of others that moved. draw is called for each member and must give the same twice.
-func foreignMoves(slots int, draw func() []chooser) int {
-	lay := func(first int) []int32 {
-		owner, free := make([]int32, slots), newBitmap(slots)
-		for slot := range slots {
-			free.add(slot)
-		}
-		members := draw()
-		demand := slices.Repeat([]int{1}, len(members))
-		demand[0] = first
-		populate(owner, free, slots, members, newTurns(demand))
-		return owner
+// slots of others that moved.
+func foreignMoves(slots int, members [][]int32) int {
+	lay := func(members [][]int32) []int32 {
+		return textbook(members, slices.Repeat([]bool{true}, slots), rotation(len(members), slots))
 	}
-	with, without, moved := lay(1), lay(0), 0
+	with, without, moved := lay(members), lay(members[1:]), 0
 	for slot, o := range with {
-		if o != 0 && o != without[slot] {
+		if o != 0 && o != without[slot]+1 {
 			moved++
 		}
 	}
@@ -81,14 +75,12 @@ func TestPermutationTail(t *testing.T) {
 				var moves []int
 				sum := 0
 				for try := range tries {
-					n := foreignMoves(slots, func() []chooser {
-						r := rand.New(rand.NewPCG(8, uint64(try)))
-						drawn := make([]chooser, members)
-						for i := range drawn {
-							drawn[i] = k.draw(r, slots)
-						}
-						return drawn
-					})
+					r := rand.New(rand.NewPCG(8, uint64(try)))
+					drawn := make([][]int32, members)
+					for i := range drawn {
+						drawn[i] = k.draw(r, slots)
+					}
+					n := foreignMoves(slots, drawn)
 					moves = append(moves, n)
 					sum += n
 				}

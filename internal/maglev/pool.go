@@ -75,28 +75,51 @@ type Pool struct {
 	Members   []Member // in any order
 }
 
+// sound tells whether Validate has nothing to report. The members must be sorted by key, which
+// makes it quick.
+func (p Pool) sound() bool {
+	if !p.sized() || !p.Algorithm.known() {
+		return false
+	}
+	last := ""
+	for _, m := range p.Members {
+		if !m.named() || !m.weighted() || m.Key == last {
+			return false
+		}
+		last = m.Key
+	}
+	return true
+}
+
+func (p Pool) sized() bool      { return p.Slots >= 1 && p.Slots <= MaxSlots }
+func (a Algorithm) known() bool { return a == Maglev || a == MaglevStable }
+func (m Member) weighted() bool { return m.Weight >= 0 && m.Weight <= MaxWeight }
+func (m Member) named() bool {
+	return m.Key != "" && m.Key != "-" && !strings.ContainsFunc(m.Key, unicode.IsSpace)
+}
+
 // Validate reports every fault of the pool, one per line, or nil.
 func (p Pool) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("pool %d: "+format, append([]any{p.ID}, args...)...))
 	}
-	if p.Slots < 1 || p.Slots > MaxSlots {
+	if !p.sized() {
 		fault("slots %d out of range: use 1 to %d", p.Slots, MaxSlots)
 	}
-	if p.Algorithm != Maglev && p.Algorithm != MaglevStable {
+	if !p.Algorithm.known() {
 		fault("unknown layout %v: use maglev or maglev-stable", p.Algorithm)
 	}
 	seen := make(map[string]bool, len(p.Members))
 	for i, m := range p.Members {
 		switch {
-		case m.Key == "" || m.Key == "-" || strings.ContainsFunc(m.Key, unicode.IsSpace):
+		case !m.named():
 			fault("member %d: key %q: use address:port without spaces", i, m.Key)
 		case seen[m.Key]:
 			fault("member %d: key %q appears twice: remove one", i, m.Key)
 		}
 		seen[m.Key] = true
-		if m.Weight < 0 || m.Weight > MaxWeight {
+		if !m.weighted() {
 			fault("member %d (%s): weight %d out of range: use 0 to %d", i, m.Key, m.Weight, MaxWeight)
 		}
 	}

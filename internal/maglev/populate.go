@@ -3,61 +3,69 @@ package maglev
 // empty is the owner of a slot that nobody owns.
 const empty int32 = -1
 
-// A chooser is a member's order of preference over the slots. take returns the first slot in
-// that order that is free, and removes it from the set; what it once found taken stays taken.
-type chooser interface {
-	take(free bitmap) int
+// few is how many slots of an estate of count are handed out by search: as many as take no longer
+// to search than to walk to. A walk to one of n free slots passes slots/n others, a search looks
+// at n.
+func few(slots, count int) int {
+	n := 0
+	for n < count && (n+1)*(n+1) <= slots {
+		n++
+	}
+	return n
 }
 
-// populate is the paper's population step (Eisenbud et al., "Maglev", NSDI 2016, section 3.4):
-// members take turns, and whoever has the turn takes the slot it likes best among the free ones.
-// It gives out count slots of the set free, writing the taker's index into owner.
-func populate[C chooser](owner []int32, free bitmap, count int, members []C, order *turns) {
-	for range count {
-		m := order.take()
-		owner[members[m].take(free)] = int32(m)
+// walk is the paper's population step (Eisenbud et al., "Maglev", NSDI 2016, section 3.4): members
+// take turns, and whoever has the turn takes the slot it likes best among those that nobody owns.
+// It gives out count slots, every member starting at the top of its own preferences.
+func (b *builder) walk(count int, order *turns) {
+	if count == 0 {
+		return
+	}
+	walkers := make([]walker, len(order.members))
+	for i, m := range order.members {
+		walkers[i] = newWalker(m, b.permutation(m), &b.ground)
+	}
+	for count > 0 {
+		first, n := order.run(count)
+		turn := walkers[first : first+n]
+		for i := range turn {
+			turn[i].take(&b.ground)
+		}
+		count -= n
 	}
 }
 
-// A searcher chooses as its permutation does. When few slots are left it asks for the position of
-// each of them, instead of walking past all the others: a walk to one of n free slots takes
-// slots/n steps, a search n.
-type searcher struct {
-	*permutation
-	left *[]int32 // the free slots, in any order; all searchers share it
-}
-
-func (s searcher) take(free bitmap) int {
-	left := *s.left
-	i := s.favourite(left)
-	slot := int(left[i])
-	left[i] = left[len(left)-1]
-	*s.left = left[:len(left)-1]
-	free.remove(slot)
-	return slot
-}
-
-// populate gives out the count slots of b.free by demand, every member starting at the top of its
-// own preferences.
-func (b *builder) populate(count int, demand []int) {
-	members := make([]permutation, len(demand))
-	walkers := make([]*permutation, len(demand))
-	for i, d := range demand {
-		if d > 0 {
-			members[i] = newPermutation(b.seeds[i], len(b.owner))
-			walkers[i] = &members[i]
+// search goes on with the slots left. Where they are few it is quicker to ask for the position of
+// each of them than to walk past all the others.
+func (b *builder) search(left []int32, order *turns) {
+	for len(left) > 0 {
+		first, n := order.run(len(left))
+		for _, m := range order.members[first : first+n] {
+			last := len(left) - 1
+			i := b.permutation(m).favourite(left)
+			b.owner[left[i]] = m
+			left[i] = left[last]
+			left = left[:last]
 		}
 	}
-	order := newTurns(demand)
-	few := 0
-	for few < count && (few+1)*(few+1) <= len(b.owner) {
-		few++
+}
+
+// unowned lists the slots that nobody owns, of which there are so many.
+func (b *builder) unowned(count int) []int32 {
+	left, n := make([]int32, count+1), 0
+	for slot, o := range b.owner {
+		left[n] = int32(slot)
+		n += int(uint32(o) >> 31) // empty is negative
 	}
-	populate(b.owner, b.free, count-few, walkers, order)
-	left := b.free.list()
-	searchers := make([]searcher, len(demand))
-	for i, w := range walkers {
-		searchers[i] = searcher{w, &left}
+	return left[:n]
+}
+
+// unownedOf lists those of the slots that nobody owns, of which there are so many.
+func (b *builder) unownedOf(slots []int32, count int) []int32 {
+	left, n := make([]int32, count+1), 0
+	for _, slot := range slots {
+		left[n] = slot
+		n += int(uint32(b.owner[slot]) >> 31)
 	}
-	populate(b.owner, b.free, few, searchers, order)
+	return left[:n]
 }

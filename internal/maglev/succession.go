@@ -63,6 +63,9 @@ func depth(members, slots int) int {
 
 // succeed hands on the slots of the full table whose owners are not live.
 func (b *builder) succeed() {
+	if !slices.ContainsFunc(b.members, func(m Member) bool { return m.Weight > 0 && !m.Live }) {
+		return
+	}
 	s := &succession{
 		builder: b,
 		bit:     make([]uint64, len(b.members)),
@@ -79,9 +82,6 @@ func (b *builder) succeed() {
 			s.bit[i] = 1 << (dead % maxDead) // beyond maxDead any bit does: lines end at once
 			dead++
 		}
-	}
-	if dead == 0 {
-		return
 	}
 	lines := depth(configured, len(b.owner))
 	if dead > maxDead {

@@ -1,6 +1,9 @@
 package maglev
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // turns is the order in which members take slots: member i gets demand[i] of every total turns,
 // as evenly as whole turns allow.
@@ -27,66 +30,79 @@ import "slices"
 // weights this is the plain turn-taking of the paper.
 type turns struct {
 	total   int
-	now     int
+	now     int     // turns that have been had
+	members []int32 // by class, ascending in each
 	classes []class
 }
 
 // A class is the rotation of the members that have the same demand.
 type class struct {
-	demand   int
-	members  []int32 // ascending
-	next     int     // whose turn it is
-	had      int     // turns the member at next has had
-	release  int
-	deadline int
+	demand     int
+	first, end int // its part of members
+	next       int // whose turn it is
+	had        int // turns the member at next has had
+	release    int
+	deadline   int
 }
 
 // newTurns starts the order. Demands of zero are left out; one must be positive.
 func newTurns(demand []int) *turns {
-	t := &turns{}
+	t := &turns{members: make([]int32, 0, len(demand))}
 	for i, d := range demand {
-		if d == 0 {
-			continue
+		if d > 0 {
+			t.members = append(t.members, int32(i))
+			t.total += d
 		}
-		t.total += d
-		k := slices.IndexFunc(t.classes, func(c class) bool { return c.demand == d })
-		if k < 0 {
-			k = len(t.classes)
-			t.classes = append(t.classes, class{demand: d})
-		}
-		t.classes[k].members = append(t.classes[k].members, int32(i))
 	}
-	for i := range t.classes {
-		t.classes[i].schedule(t.total)
+	slices.SortFunc(t.members, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(demand[i], demand[j]), cmp.Compare(i, j))
+	})
+	for first := 0; first < len(t.members); {
+		c := class{demand: demand[t.members[first]], first: first, next: first}
+		for c.end = first + 1; c.end < len(t.members) && demand[t.members[c.end]] == c.demand; c.end++ {
+		}
+		c.schedule(t.total)
+		t.classes = append(t.classes, c)
+		first = c.end
 	}
 	return t
 }
 
-// take returns the member whose turn is next.
-func (t *turns) take() int {
-	t.now++
+// run says whose turns are next: n members, from the first of t.members. They are at least one and
+// at most count: as many as it takes no comparison to know.
+func (t *turns) run(count int) (first, n int) {
+	c := &t.classes[0]
+	if len(t.classes) > 1 {
+		c, count = t.earliest(), 1
+	}
+	first, n = c.next, min(count, c.end-c.next)
+	t.now += n
+	if c.next += n; c.next == c.end {
+		c.next = c.first
+		c.had++
+		c.schedule(t.total)
+	}
+	return first, n
+}
+
+// earliest is the class whose turn is next.
+func (t *turns) earliest() *class {
 	var best *class
 	for i := range t.classes {
 		c := &t.classes[i]
-		if c.release <= t.now && (best == nil || c.before(best)) {
+		if c.release <= t.now+1 && (best == nil || t.before(c, best)) {
 			best = c
 		}
 	}
-	m := best.members[best.next]
-	if best.next++; best.next == len(best.members) {
-		best.next = 0
-		best.had++
-		best.schedule(t.total)
-	}
-	return int(m)
+	return best
 }
 
 // before orders classes by the deadline of the member whose turn it is.
-func (c *class) before(d *class) bool {
+func (t *turns) before(c, d *class) bool {
 	if c.deadline != d.deadline {
 		return c.deadline < d.deadline
 	}
-	return c.members[c.next] < d.members[d.next]
+	return t.members[c.next] < t.members[d.next]
 }
 
 // schedule sets the window of the turn after had ones.

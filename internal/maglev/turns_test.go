@@ -10,8 +10,11 @@ import (
 func take(demand []int, count int) []int {
 	order := newTurns(demand)
 	var got []int
-	for range count {
-		got = append(got, order.take())
+	for len(got) < count {
+		first, n := order.run(count - len(got))
+		for _, m := range order.members[first : first+n] {
+			got = append(got, int(m))
+		}
 	}
 	return got
 }

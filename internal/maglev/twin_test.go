@@ -18,7 +18,7 @@ import (
 type twin struct {
 	pool    Pool
 	members []Member
-	prefers [][]int // per member: all slots, best first
+	prefers [][]int32 // per member: all slots, best first
 	lines   map[string]map[int]int
 }
 
@@ -32,24 +32,24 @@ func newTwin(p Pool) *twin {
 }
 
 // preferences writes out a permutation, by its formula.
-func preferences(seed uint64, slots int) []int {
+func preferences(seed uint64, slots int) []int32 {
 	k := 0
 	for 1<<k < slots {
 		k++
 	}
-	size, h := uint64(1)<<k, (k+1)/2
+	mask, h := uint32(1)<<k-1, (k+1)/2
 	u, v := mix(seed+1), mix(seed+2)
-	a, b, c, d := u%size|1, u>>32%size, v%size|1, v>>32%size|1
-	var order []int
-	for j := range size {
-		x := (a*j + b) % size
+	a, b, c, d := uint32(u)|1, uint32(u>>32), uint32(v)|1, uint32(v>>32)|1
+	order := make([]int32, 0, slots)
+	for j := range mask + 1 {
+		x := (a*j + b) & mask
 		x ^= x >> h
-		x = x * c % size
+		x = x * c & mask
 		x ^= x >> h
-		x = x * d % size
+		x = x * d & mask
 		x ^= x >> h
-		if x < uint64(slots) {
-			order = append(order, int(x))
+		if x < uint32(slots) {
+			order = append(order, int32(x))
 		}
 	}
 	return order
@@ -76,19 +76,16 @@ func (w *twin) build() []int {
 	return w.succession(owner)
 }
 
-// takeTurns is the textbook's loop.
+// takeTurns is the textbook's loop: it gives out the free slots.
 func (w *twin) takeTurns(free map[int]bool, demand []int) map[int]int {
-	owner := map[int]int{}
-	next := make([]int, len(w.members))
-	for _, i := range slowTurns(demand, len(free)) {
-		slot := w.prefers[i][next[i]]
-		for !free[slot] {
-			next[i]++
-			slot = w.prefers[i][next[i]]
+	owner, open := map[int]int{}, make([]bool, w.pool.Slots)
+	for slot, yes := range free {
+		open[slot] = yes
+	}
+	for slot, o := range textbook(w.prefers, open, slowTurns(demand, len(free))) {
+		if free[slot] {
+			owner[slot] = int(o)
 		}
-		owner[slot] = i
-		free[slot] = false
-		next[i]++
 	}
 	return owner
 }
@@ -313,7 +310,7 @@ func (w *twin) evenOut(owner, weights []int) {
 			return
 		}
 		for _, slot := range w.prefers[poor] {
-			if owner[slot] == rich && base[slot] != rich {
+			if owner[slot] == rich && base[int(slot)] != rich {
 				owner[slot] = poor
 				break
 			}
@@ -368,18 +365,19 @@ func TestBuildEqualsTwinOnLargePools(t *testing.T) {
 func TestPositionUndoesTheWalk(t *testing.T) {
 	for _, slots := range []int{1, 2, 3, 7, 64, 1000, 1024, 65521, 65536} {
 		p := newPermutation(uint64(slots), slots)
-		all := newBitmap(slots)
-		for slot := range slots {
-			all.add(slot)
-		}
-		require.Equal(t, slots, len(all.list()))
-		l, last := p.locator(), -1
+		g, l := newGround(slots), p.locator()
+		w := newWalker(0, p, &g)
+		last := -1
 		for _, want := range preferences(uint64(slots), slots) {
-			require.Equal(t, want, p.take(all))
-			require.Greater(t, int(l.position(want)), last)
-			last = int(l.position(want))
+			require.Equal(t, empty, g.owner[want])
+			w.take(&g)
+			require.Zero(t, g.owner[want])
+			at := l.positions(twice(uint32(want)))
+			require.Equal(t, twice(uint32(at)), at)
+			require.Greater(t, int(uint32(at)), last)
+			last = int(uint32(at))
 		}
-		require.Empty(t, all.list())
+		require.NotContains(t, g.owner, empty)
 		require.Less(t, last, 1<<bits.Len(uint(slots-1)))
 	}
 }
