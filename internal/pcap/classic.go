@@ -46,37 +46,35 @@ func newClassic(r *Reader, c classic) (format, error) {
 }
 
 // next implements format.
-func (c *classic) next(r *Reader) (Record, error) {
+func (c *classic) next(r *Reader, rec *Record) error {
 	w := r.in
 	w.pos += c.pending
 	c.pending = 0
-	at := w.offset()
 	h := w.peek(c.header)
-	if len(h) == 0 {
-		return Record{}, r.end()
-	}
 	if len(h) < c.header {
-		return Record{}, r.short(at, "the record header", c.header, len(h))
+		if len(h) == 0 {
+			return r.end()
+		}
+		return r.short(w.offset(), "the record header", c.header, len(h))
 	}
 	sec, frac := c.uint32(h), c.uint32(h[4:])
 	size, orig := c.uint32(h[8:]), c.uint32(h[12:])
 	if size > MaxFrame {
-		return Record{}, r.fault(at, BadLength, fmt.Sprintf("a frame of %d bytes, more than %d", size, MaxFrame))
+		return r.fault(w.offset(), BadLength, fmt.Sprintf("a frame of %d bytes, more than %d", size, MaxFrame))
 	}
 	n := c.header + int(size)
 	b := w.peek(n)
 	if len(b) < n {
-		return Record{}, r.short(at, "the frame", int(size), len(b)-c.header)
+		return r.short(w.offset(), "the frame", int(size), len(b)-c.header)
 	}
 	c.pending = n
 	r.frames++
-	return Record{
-		Time:    int64(sec)*1e9 + int64(frac)*c.tick,
-		Data:    b[c.header:n:n],
-		OrigLen: wireLength(orig, size),
-		Index:   r.frames,
-		Offset:  at,
-	}, nil
+	rec.Time = int64(sec)*1e9 + int64(frac)*c.tick
+	rec.Data = b[c.header:n:n]
+	rec.OrigLen = wireLength(orig, size)
+	rec.Index = r.frames
+	rec.Offset = w.offset()
+	return nil
 }
 
 // uint32 reads a number in the file's byte order.

@@ -58,3 +58,19 @@ func (e *FormatError) Error() string {
 
 // Unwrap gives the underlying error, if there is one.
 func (e *FormatError) Unwrap() error { return e.Err }
+
+// ReadError is a source that failed in the middle of a capture. All frames before it have been returned.
+type ReadError struct {
+	Name   string // as in FormatError, and likewise
+	Offset int64
+	Frame  int
+	Err    error // the source's
+}
+
+// Error is one line: file, place, what the source said.
+func (e *ReadError) Error() string {
+	return fmt.Sprintf("read capture %s: frame %d at offset %d: %v", e.Name, e.Frame, e.Offset, e.Err)
+}
+
+// Unwrap gives the source's error.
+func (e *ReadError) Unwrap() error { return e.Err }

@@ -33,17 +33,17 @@ func Merge(readers ...*Reader) *Merger {
 // Next gives the next frame and the index of the reader it comes from; the frame is valid
 // until the next call. A reader with a fault is left and the others are read on; at the
 // end Next gives io.EOF, or all faults joined, in the order they were met.
-func (m *Merger) Next() (source int, rec Record, err error) {
+func (m *Merger) Next() (source int, rec *Record, err error) {
 	m.advance()
 	if len(m.heap) == 0 {
 		if len(m.faults) > 0 {
-			return 0, Record{}, errors.Join(m.faults...)
+			return 0, nil, errors.Join(m.faults...)
 		}
-		return 0, Record{}, io.EOF
+		return 0, nil, io.EOF
 	}
 	m.given = true
 	source = m.heap[0].source
-	return source, m.recs[source], nil
+	return source, &m.recs[source], nil
 }
 
 // advance moves the reader on whose frame was given, so that the heap is whole.
@@ -80,11 +80,10 @@ func (m *Merger) start() {
 
 // read takes the next frame of reader i and reports whether there is one.
 func (m *Merger) read(i int) bool {
-	rec, err := m.readers[i].Next()
+	err := m.readers[i].next(&m.recs[i])
 	if err != nil && err != io.EOF {
 		m.faults = append(m.faults, err)
 	}
-	m.recs[i] = rec
 	return err == nil
 }
 

@@ -44,23 +44,22 @@ func newNG(r *Reader) (format, error) {
 }
 
 // next implements format.
-func (n *ng) next(r *Reader) (Record, error) {
+func (n *ng) next(r *Reader, rec *Record) error {
 	for {
 		if err := n.leave(r); err != nil {
-			return Record{}, err
+			return err
 		}
 		if err := n.enter(r); err != nil {
-			return Record{}, err
+			return err
 		}
 		switch n.block.kind {
 		case blockInterface:
 			if err := n.addPort(r); err != nil {
-				return Record{}, err
+				return err
 			}
 		case blockPacket, blockSimple, blockEnhanced:
-			rec, err := n.frame(r)
-			if err != nil || rec.Index > 0 {
-				return rec, err
+			if ok, err := n.frame(r, rec); ok || err != nil {
+				return err
 			}
 		}
 	}

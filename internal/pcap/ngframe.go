@@ -2,43 +2,44 @@ package pcap
 
 import "fmt"
 
-// frame reads the frame of a packet block. The zero Record stands for a frame passed
-// over because its interface is not Ethernet.
-func (n *ng) frame(r *Reader) (Record, error) {
+// frame reads the frame of a packet block. It reports false for one passed over because its
+// interface is not Ethernet.
+func (n *ng) frame(r *Reader, rec *Record) (ok bool, err error) {
 	head := int(n.block.least()) - 4
 	h := r.in.peek(head)
 	if len(h) < head {
-		return Record{}, r.short(n.block.at, "the block", int(n.block.total), len(h))
+		return false, r.short(n.block.at, "the block", int(n.block.total), len(h))
 	}
 	id := n.portOf(h)
 	if id >= uint32(len(n.ports)) {
-		return Record{}, r.fault(n.block.at, BadBlock, fmt.Sprintf("a frame of interface %d, but the section has declared %d", id, len(n.ports)))
+		return false, r.fault(n.block.at, BadBlock, fmt.Sprintf("a frame of interface %d, but the section has declared %d", id, len(n.ports)))
 	}
-	p := n.ports[id]
+	p := &n.ports[id]
 	size, orig := n.lengths(h, p)
 	if err := n.checkSize(r, head, size); err != nil {
-		return Record{}, err
+		return false, err
 	}
 	if p.link != linkEthernet {
 		r.passOver(n.block.at, p.link)
-		return Record{}, nil
+		return false, nil
 	}
 	if err := n.stamp(r, h, p); err != nil {
-		return Record{}, err
+		return false, err
 	}
 	end := head + int(size)
 	b := r.in.peek(end)
 	if len(b) < end {
-		return Record{}, r.short(n.block.at, "the frame", int(size), len(b)-head)
+		return false, r.short(n.block.at, "the frame", int(size), len(b)-head)
 	}
 	r.frames++
-	return Record{
+	*rec = Record{
 		Time:    n.last,
 		Data:    b[head:end:end],
 		OrigLen: wireLength(orig, size),
 		Index:   r.frames,
 		Offset:  n.block.at,
-	}, nil
+	}
+	return true, nil
 }
 
 // portOf gives the interface number of a packet block; simple ones belong to the first.
@@ -54,7 +55,7 @@ func (n *ng) portOf(h []byte) uint32 {
 
 // lengths gives the captured and the original length. A simple block leaves the first
 // to the interface's limit and its own size.
-func (n *ng) lengths(h []byte, p port) (size, orig uint32) {
+func (n *ng) lengths(h []byte, p *port) (size, orig uint32) {
 	if n.block.kind != blockSimple {
 		return n.uint32(h[20:]), n.uint32(h[24:])
 	}
@@ -79,7 +80,7 @@ func (n *ng) checkSize(r *Reader, head int, size uint32) error {
 
 // stamp sets the time of the frame at hand. A simple block has none: its frame gets the
 // time of the frame before, so that the order of the file is kept.
-func (n *ng) stamp(r *Reader, h []byte, p port) error {
+func (n *ng) stamp(r *Reader, h []byte, p *port) error {
 	if n.block.kind == blockSimple {
 		return nil
 	}

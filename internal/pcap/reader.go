@@ -18,17 +18,21 @@ type Reader struct {
 	stream  stream
 	file    *os.File // nil unless Open opened it
 	format  format
+	rec     Record       // the last that Next gave
 	frames  int          // frames met so far
 	foreign *FormatError // first frame of a foreign link type in a pcapng file
 	passed  int          // frames of a foreign link type
 	err     error        // what every further call to Next gives
+
+	released bool
+	busy     <-chan struct{} // closed when nobody reads ahead any more; nil: nobody did
 }
 
 // format reads the records of one file format.
 type format interface {
-	// next gives the next Ethernet frame. At the end of the file, between records, it
-	// gives io.EOF.
-	next(*Reader) (Record, error)
+	// next sets the record to the next Ethernet frame. At the end of the file, between
+	// records, it gives io.EOF.
+	next(*Reader, *Record) error
 }
 
 // Open opens a capture file. The error is a *FormatError if the file is no capture of
@@ -98,15 +102,44 @@ func (r *Reader) detect() (format, error) {
 // link types beside Ethernet: they are numbered, passed over, and reported in place of
 // io.EOF, or joined with the fault that ended the reading (errors.As finds either).
 func (r *Reader) Next() (Record, error) {
+	if err := r.next(&r.rec); err != nil {
+		return Record{}, err
+	}
+	return r.rec, nil
+}
+
+// next is Next without a copy.
+func (r *Reader) next(rec *Record) error {
 	if r.err != nil {
-		return Record{}, r.err
+		return r.err
 	}
-	rec, err := r.format.next(r)
-	if err != nil {
+	if err := r.format.next(r, rec); err != nil {
 		r.err = r.final(err)
-		return Record{}, r.err
+		r.release()
 	}
-	return rec, nil
+	return r.err
+}
+
+// ReadAhead lets the source be read, and decompressed, on a goroutine of its own while the frames
+// before are being used. It starts when the first 256 KiB are used up, and ends at the end of the
+// capture or with Close. It is to be called before Next.
+func (r *Reader) ReadAhead() { r.in.eager = true }
+
+// release gives up the buffers, and the decompressor as soon as nobody reads from it.
+func (r *Reader) release() {
+	if r.released {
+		return
+	}
+	r.released = true
+	r.busy = r.in.drop()
+	if r.busy == nil {
+		r.stream.close()
+		return
+	}
+	go func() {
+		<-r.busy
+		r.stream.close()
+	}()
 }
 
 // final adds what was passed over to the error that ends the reading.
@@ -140,12 +173,16 @@ func (r *Reader) Name() string { return r.name }
 // Close frees the decompressor and closes the file Open opened. The last record's bytes
 // are no longer valid.
 func (r *Reader) Close() error {
-	r.stream.close()
+	r.release()
 	r.err = fmt.Errorf("read capture %s: %w", r.name, os.ErrClosed)
 	if r.file == nil {
 		return nil
 	}
-	return r.file.Close()
+	err := r.file.Close()
+	if r.busy != nil {
+		<-r.busy
+	}
+	return err
 }
 
 // fault makes the error for a fault at the given offset of the part being read.
@@ -171,7 +208,10 @@ func (r *Reader) short(offset int64, part string, want, got int) error {
 func (r *Reader) broken(offset int64, err error) error {
 	var source *sourceError
 	if errors.As(err, &source) {
-		return fmt.Errorf("read capture %s: %w", r.name, source.err)
+		if r.frames == 0 {
+			return fmt.Errorf("read capture %s: %w", r.name, source.err)
+		}
+		return &ReadError{Name: r.name, Offset: offset, Frame: r.frames + 1, Err: source.err}
 	}
 	fault := r.fault(offset, Corrupt, err.Error())
 	if errors.Is(err, io.ErrUnexpectedEOF) {

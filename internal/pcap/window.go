@@ -17,6 +17,10 @@ type window struct {
 	pos, end int   // buf[pos:end] is read and not yet consumed
 	base     int64 // offset of buf[0] in the stream
 	err      error // why src gives no more
+
+	eager bool   // whether to read ahead
+	ahead *ahead // since the buffer was first refilled; nil before
+	block []byte // of ahead: what buf is, unless a frame did not fit
 }
 
 // newWindow begins with a buffer of size bytes.
@@ -51,21 +55,63 @@ func (w *window) skip(n int64) int64 {
 
 // fill reads until n bytes are in view or the stream ends, and gives the bytes in view.
 func (w *window) fill(n int) int {
-	if w.err != nil {
-		return w.end - w.pos
-	}
-	w.makeRoom(n)
-	for empty := 0; w.end-w.pos < n && w.err == nil; empty++ {
-		got, err := w.src.Read(w.buf[w.end:])
+	for w.end-w.pos < n && w.err == nil {
+		if w.refills() {
+			w.take(<-w.ahead.full, n)
+			continue
+		}
+		w.makeRoom(n)
+		got, err := readSome(w.src, w.buf[w.end:])
 		w.end += got
 		w.err = err
-		if got > 0 {
-			empty = 0
-		} else if empty == 100 && err == nil {
-			w.err = &sourceError{io.ErrNoProgress}
-		}
 	}
 	return w.end - w.pos
+}
+
+// refills reports whether blocks are read ahead: from the second read on, so that a capture of which
+// only the beginning is looked at for now costs no more than its window.
+func (w *window) refills() bool {
+	if w.ahead == nil && w.eager && w.offset() > 0 && w.end > 0 {
+		w.ahead = readAhead(w.src, len(w.buf))
+	}
+	return w.ahead != nil
+}
+
+// take puts a block behind what is in view. Little is copied: what is in view, if it fits in front of
+// the block, or else the block.
+func (w *window) take(c chunk, n int) {
+	w.err = c.err
+	view, more := w.buf[w.pos:w.end], c.buf[headroom:c.end]
+	if len(view) <= headroom && len(view) <= len(more) {
+		start := headroom - copy(c.buf[headroom-len(view):], view)
+		w.base += int64(w.pos - start)
+		w.give(w.block)
+		w.block, w.buf, w.pos, w.end = c.buf, c.buf, start, c.end
+		return
+	}
+	w.makeRoom(max(n, len(view)+len(more)))
+	w.end += copy(w.buf[w.end:], more)
+	w.give(c.buf)
+}
+
+// give returns a block to be filled again.
+func (w *window) give(block []byte) {
+	if block != nil {
+		w.ahead.free <- block
+	}
+}
+
+// drop forgets what is in view: nothing more is wanted. The source is in use until what it returns is
+// closed, or not at all if that is nil.
+func (w *window) drop() (busy <-chan struct{}) {
+	w.buf, w.block, w.pos, w.end = nil, nil, 0, 0
+	if w.ahead == nil {
+		return nil
+	}
+	busy = w.ahead.done
+	close(w.ahead.stop)
+	w.ahead, w.eager = nil, false
+	return busy
 }
 
 // makeRoom moves what is in view to the front if n bytes would not fit where it lies.

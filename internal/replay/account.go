@@ -18,7 +18,7 @@ import (
 type account struct {
 	Report
 	node    Node
-	ports   map[openflow.PortNo]*PortReport
+	ports   byPort[PortReport]
 	members *members
 	drops   drops
 
@@ -37,18 +37,18 @@ type frame struct {
 }
 
 func newAccount(n Node) *account {
-	a := &account{node: n, ports: map[openflow.PortNo]*PortReport{}, members: newMembers(n)}
+	a := &account{node: n, members: newMembers(n)}
 	for _, p := range n.Ports {
-		a.ports[p.Number] = &PortReport{Name: p.Name, Number: p.Number}
+		a.ports.set(p.Number, &PortReport{Name: p.Name, Number: p.Number})
 	}
 	return a
 }
 
 func (a *account) port(number openflow.PortNo) *PortReport {
-	p := a.ports[number]
+	p := a.ports.get(number)
 	if p == nil {
 		p = &PortReport{Name: a.node.PortName(number), Number: number}
-		a.ports[number] = p
+		a.ports.set(number, p)
 	}
 	return p
 }
@@ -72,11 +72,11 @@ func (a *account) left(o datapath.Output) {
 	a.Out.add(len(o.Frame))
 	a.port(o.Port).Out.add(len(o.Frame))
 	out := parse(o.Frame)
-	a.members.pass(a.now, a.current.headers, out, len(o.Frame))
-	a.current.left(o, out)
+	a.members.pass(a.now, &a.current.headers, &out, len(o.Frame))
+	a.current.left(o, &out)
 }
 
-func (f *frame) left(o datapath.Output, out headers) {
+func (f *frame) left(o datapath.Output, out *headers) {
 	if f.outs++; f.outs == 1 {
 		f.port = o.Port
 	}
@@ -90,12 +90,12 @@ func (f *frame) left(o datapath.Output, out headers) {
 const ethernetHeader = 14
 
 // end counts the frame by what became of it.
-func (a *account) end(v *simbackend.Verdict, at Frame) (Fate, Reason) {
+func (a *account) end(v *simbackend.Verdict, at *Frame) (Fate, Reason) {
 	fate, why := a.current.fate(v), Reason("")
 	a.Fates.add(fate)
 	if fate == Dropped || fate == Punted {
 		why = reason(v, len(at.Data))
-		a.drops.add(v, why, at, a.node)
+		a.drops.add(v, why, at, &a.node)
 		if why != Runt && a.node.sent(at.Port, packet.MAC(at.Data[6:12])) {
 			a.Own++
 		}
@@ -124,10 +124,9 @@ func (f *frame) fate(v *simbackend.Verdict) Fate {
 // report completes the report from the switch's state.
 func (a *account) report(ctx context.Context, sw *simbackend.Switch) (Report, error) {
 	r := a.Report
-	for _, p := range a.ports {
+	for _, p := range a.ports.all() {
 		r.Ports = append(r.Ports, *p)
 	}
-	slices.SortFunc(r.Ports, func(x, y PortReport) int { return cmp.Compare(x.Number, y.Number) })
 	r.Members, r.Drops = a.members.reports, a.drops.report(a.node)
 	var err error
 	if r.Flows, err = sw.Flows(ctx); err != nil {

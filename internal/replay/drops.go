@@ -29,7 +29,7 @@ type dropGroup struct {
 }
 
 // add counts a frame.
-func (d *drops) add(v *simbackend.Verdict, reason Reason, f Frame, n Node) {
+func (d *drops) add(v *simbackend.Verdict, reason Reason, f *Frame, n *Node) {
 	k := dropKey{reason: reason, table: v.Table}
 	if v.Matched {
 		k.priority, k.cookie = v.Flow.Priority, v.Flow.Cookie
@@ -37,13 +37,13 @@ func (d *drops) add(v *simbackend.Verdict, reason Reason, f Frame, n Node) {
 	d.group(k, v, f, n).add(len(f.Data))
 }
 
-func (d *drops) group(k dropKey, v *simbackend.Verdict, f Frame, n Node) *dropGroup {
+func (d *drops) group(k dropKey, v *simbackend.Verdict, f *Frame, n *Node) *dropGroup {
 	for _, g := range d.index[k] {
 		if g.holds(v) {
 			return g
 		}
 	}
-	g := &dropGroup{flow: v.Flow, Drop: Drop{Reason: k.reason, Table: k.table, Example: place(f, n)}}
+	g := &dropGroup{flow: v.Flow, Drop: Drop{Reason: k.reason, Table: k.table, Example: place(f, *n)}}
 	if v.Matched {
 		g.Rule = v.Flow.String()
 	}

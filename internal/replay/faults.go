@@ -47,8 +47,12 @@ func faultsOf(err error) (fs Faults) {
 	}
 	f := Fault{Text: fmt.Sprint(err)}
 	var format *pcap.FormatError
-	if errors.As(err, &format) {
+	var read *pcap.ReadError
+	switch {
+	case errors.As(err, &format):
 		f.File, f.Offset, f.Frame = format.Name, format.Offset, format.Frame
+	case errors.As(err, &read):
+		f.File, f.Offset, f.Frame = read.Name, read.Offset, read.Frame
 	}
 	return Faults{f}
 }

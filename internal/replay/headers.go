@@ -2,7 +2,6 @@ package replay
 
 import (
 	"encoding/binary"
-	"net/netip"
 
 	"hpnn/internal/packet"
 )
@@ -14,7 +13,7 @@ type headers struct {
 	proto     uint8 // of IPv4
 	reply     bool  // an ARP reply or an echo reply
 	ends      bool  // src and dst are set: TCP or UDP over IPv4, not a later fragment
-	src, dst  netip.AddrPort
+	src, dst  end
 	opens     bool // a TCP SYN without ACK
 	seq       uint32
 }
@@ -51,15 +50,14 @@ func (h *headers) ip(b []byte) {
 	if later || size < 20 || len(b) < size+4 {
 		return
 	}
-	src, dst := netip.AddrFrom4([4]byte(b[12:])), netip.AddrFrom4([4]byte(b[16:]))
+	header := b
 	b = b[size:]
 	switch h.proto {
 	case packet.ProtoICMP:
 		h.reply = b[0] == packet.EchoReply
 	case packet.ProtoTCP, packet.ProtoUDP:
 		h.ends = true
-		h.src = netip.AddrPortFrom(src, binary.BigEndian.Uint16(b))
-		h.dst = netip.AddrPortFrom(dst, binary.BigEndian.Uint16(b[2:]))
+		h.src, h.dst = endAt(header[12:], b), endAt(header[16:], b[2:])
 	}
 	if h.proto == packet.ProtoTCP && len(b) >= 14 {
 		h.seq = binary.BigEndian.Uint32(b[4:])

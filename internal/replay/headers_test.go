@@ -40,7 +40,7 @@ func requireAgree(t *testing.T, frame []byte) {
 	if !h.ends || !known || !strings.HasPrefix(want, name) { // cut or malformed further on
 		return
 	}
-	require.Contains(t, want, fmt.Sprintf("%s %v > %v", name, h.src, h.dst))
+	require.Contains(t, want, fmt.Sprintf("%s %v > %v", name, h.src.AddrPort(), h.dst.AddrPort()))
 	if flags := flagged.FindString(want); flags != "" {
 		require.Equal(t, strings.Contains(flags, "S") && !strings.Contains(flags, "."), h.opens, want)
 		require.Contains(t, want, fmt.Sprintf(" seq %d ", h.seq))

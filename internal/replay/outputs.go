@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,13 +16,14 @@ import (
 type outputs struct {
 	dir     string // "": nothing is written
 	node    Node
-	writers map[openflow.PortNo]*pcap.Writer
+	writers byPort[pcap.Writer]
+	behind  *pcap.Behind
 	err     error // the first
 }
 
 // openOutputs makes the directory and the empty captures.
 func openOutputs(dir string, n Node) (*outputs, error) {
-	o := &outputs{dir: dir, node: n, writers: map[openflow.PortNo]*pcap.Writer{}}
+	o := &outputs{dir: dir, node: n}
 	if dir == "" {
 		return o, nil
 	}
@@ -39,6 +39,7 @@ func openOutputs(dir string, n Node) (*outputs, error) {
 			return nil, err
 		}
 	}
+	o.behind = pcap.WriteBehind()
 	return o, nil
 }
 
@@ -51,21 +52,27 @@ func (o *outputs) write(at int64, out datapath.Output) {
 	if o.dir == "" || o.err != nil {
 		return
 	}
-	w := o.writers[out.Port]
+	w := o.writers.get(out.Port)
 	if w == nil {
-		if w, o.err = pcap.Create(o.path(out.Port)); o.err != nil {
+		if w, o.err = o.behind.Create(o.path(out.Port)); o.err != nil {
 			return
 		}
-		o.writers[out.Port] = w
+		o.writers.set(out.Port, w)
 	}
 	o.err = w.Write(pcap.Record{Time: at, Data: out.Frame})
 }
 
 // close completes the captures and returns the first error of all.
 func (o *outputs) close() error {
-	err := o.err
-	for _, w := range o.writers {
-		err = errors.Join(err, w.Close())
+	for _, w := range o.writers.all() {
+		if err := w.Close(); o.err == nil {
+			o.err = err
+		}
 	}
-	return err
+	o.writers = nil
+	if o.behind != nil {
+		o.behind.Close()
+		o.behind = nil
+	}
+	return o.err
 }

@@ -1,13 +1,10 @@
 package replay
 
-import (
-	"net/netip"
-	"time"
-)
+import "time"
 
 // session is what retransmissions of one SYN have in common.
 type session struct {
-	client, vip netip.AddrPort
+	client, vip end
 	seq         uint32
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"hpnn/datapath"
 	"hpnn/internal/pcap"
 )
 
@@ -51,6 +52,7 @@ type runner struct {
 	faults  Faults
 	inputs  []Input // those that could be opened, and their readers
 	readers []*pcap.Reader
+	write   func(at int64, o datapath.Output)
 }
 
 func newRunner(ctx context.Context, c Config) (*runner, error) {
@@ -67,6 +69,7 @@ func newRunner(ctx context.Context, c Config) (*runner, error) {
 		r.close()
 		return nil, err
 	}
+	r.write = r.out.write
 	return r, nil
 }
 
@@ -75,6 +78,7 @@ func (r *runner) open() error {
 	for _, in := range r.Inputs {
 		reader, err := in.open()
 		if err == nil {
+			reader.ReadAhead()
 			r.inputs, r.readers = append(r.inputs, in), append(r.readers, reader)
 			continue
 		}
@@ -91,6 +95,9 @@ func (r *runner) close() {
 	for _, reader := range r.readers {
 		reader.Close()
 	}
+	if r.out != nil {
+		r.out.close()
+	}
 	r.session.Close()
 }
 
@@ -99,6 +106,7 @@ const pulse = 512
 
 func (r *runner) loop(ctx context.Context) error {
 	frames := pcap.Merge(r.readers...)
+	var f Frame
 	for n := 1; ; n++ {
 		source, rec, err := frames.Next()
 		if err == io.EOF {
@@ -108,8 +116,9 @@ func (r *runner) loop(ctx context.Context) error {
 			r.faults = append(r.faults, faultsOf(err)...)
 			return nil
 		}
-		in := r.inputs[source]
-		r.frame(Frame{in.Port, in.Path, rec})
+		in := &r.inputs[source]
+		f.Port, f.Path, f.Record = in.Port, in.Path, *rec
+		r.frame(&f)
 		if r.out.err != nil {
 			return r.out.close()
 		}
@@ -122,11 +131,11 @@ func (r *runner) loop(ctx context.Context) error {
 	}
 }
 
-func (r *runner) frame(f Frame) {
+func (r *runner) frame(f *Frame) {
 	if r.Explain == nil {
-		r.session.Receive(f, r.out.write)
+		r.session.receive(f, r.write)
 	} else {
-		r.Explain(r.session.Explain(f, r.out.write))
+		r.Explain(r.session.Explain(*f, r.write))
 	}
 }
 

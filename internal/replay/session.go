@@ -58,6 +58,11 @@ func NewSession(ctx context.Context, n Node) (*Session, error) {
 // Receive executes a frame at its time and hands what leaves to emit, with the time at which it
 // leaves in nanoseconds since 1970. The bytes given to emit are valid during the call only.
 func (s *Session) Receive(f Frame, emit func(at int64, o datapath.Output)) {
+	s.receive(&f, emit)
+}
+
+// receive is Receive without a copy.
+func (s *Session) receive(f *Frame, emit func(at int64, o datapath.Output)) {
 	in := s.begin(f)
 	s.emit = emit
 	v := s.sw.Receive(in, s.deliver)
@@ -66,15 +71,15 @@ func (s *Session) Receive(f Frame, emit func(at int64, o datapath.Output)) {
 
 // Explain is Receive, and tells what happened.
 func (s *Session) Explain(f Frame, emit func(at int64, o datapath.Output)) Step {
-	in := s.begin(f)
+	in := s.begin(&f)
 	s.emit = emit
 	v, trace := s.sw.Explain(in, s.deliver)
-	fate, why := s.acc.end(&v, f)
-	return Step{Number: s.number, Place: place(f, s.node), Frame: f, Fate: fate, Reason: why, Verdict: v, Trace: trace}
+	fate, why := s.acc.end(&v, &f)
+	return Step{Number: s.number, Place: place(&f, s.node), Frame: f, Fate: fate, Reason: why, Verdict: v, Trace: trace}
 }
 
 // begin moves time to the frame's.
-func (s *Session) begin(f Frame) datapath.Injection {
+func (s *Session) begin(f *Frame) datapath.Injection {
 	if s.number++; s.number == 1 {
 		s.start = f.Time
 	}
@@ -85,7 +90,7 @@ func (s *Session) begin(f Frame) datapath.Injection {
 	return in
 }
 
-func place(f Frame, n Node) Place { return Place{n.PortName(f.Port), f.Path, f.Index, f.At()} }
+func place(f *Frame, n Node) Place { return Place{n.PortName(f.Port), f.Path, f.Index, f.At()} }
 
 // Report is what became of the frames so far.
 func (s *Session) Report(ctx context.Context) (Report, error) { return s.acc.report(ctx, s.sw) }
