@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"hpnn/internal/replay"
 )
 
 func TestGridAligns(t *testing.T) {
@@ -64,19 +66,29 @@ func TestColoursAreForThoseWhoWantThem(t *testing.T) {
 }
 
 func TestProgressShowsWhenWorkIsLong(t *testing.T) {
+	half := replay.Progress{Frames: 3_000_000, Done: 50, Total: 100}
 	for _, total := range []int64{100, 0} {
 		var b bytes.Buffer
-		long := progress{out: &b} // since the year 1
-		long.update(50, total)
+		long := progress{out: &b, begun: time.Now().Add(-time.Hour)}
+		half.Total = total
+		long.update(half)
 		long.finish()
-		require.Contains(t, b.String(), "replaying")
+		require.Contains(t, b.String(), "3000000 frames")
 	}
 	var b bytes.Buffer
 	brief := progress{out: &b, begun: time.Now().Add(time.Hour)}
-	brief.update(50, 100)
+	brief.update(half)
 	brief.finish()
 	require.Empty(t, b.String())
 	nobody := progress{}
-	nobody.update(50, 100)
+	nobody.update(half)
 	nobody.finish()
+}
+
+func TestProgressTellsFramesRateAndTimeLeft(t *testing.T) {
+	at := replay.Progress{Frames: 3_000_000, Done: 50, Total: 200}
+	require.Equal(t, "3000000 frames, 1.5 M frames/s, 6s left", describe(at, 2*time.Second))
+	at.Frames = 25_000
+	require.Equal(t, "25000 frames, 12.5 k frames/s, 6s left", describe(at, 2*time.Second))
+	require.Equal(t, "10 frames, 5 frames/s", describe(replay.Progress{Frames: 10, Done: 7}, 2*time.Second), "of a pipe nobody knows the end")
 }

@@ -1,20 +1,24 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"hpnn/internal/replay"
 )
 
 // patience is how long work may take before it shows how far it is.
 const patience = time.Second
 
-// progress shows how much of the captures is read, on a terminal, if it takes longer than a second.
+// progress shows how far a replay has come, on a terminal, if it takes longer than a second.
 type progress struct {
-	out   io.Writer // nil: nobody watches
-	begun time.Time
-	bar   *progressbar.ProgressBar
+	out    io.Writer // nil: nobody watches
+	begun  time.Time
+	looked time.Time // when it was last shown
+	bar    *progressbar.ProgressBar
 }
 
 func (a *app) progress() *progress {
@@ -25,19 +29,48 @@ func (a *app) progress() *progress {
 	return p
 }
 
-// update tells that done bytes of total are read; total is 0 if it is not known.
-func (p *progress) update(done, total int64) {
-	if p.out == nil || p.bar == nil && time.Since(p.begun) < patience {
+// update shows the state of a replay, ten times a second at most.
+func (p *progress) update(at replay.Progress) {
+	if p.out == nil {
 		return
 	}
-	if p.bar == nil {
-		if total == 0 {
-			total = -1 // a spinner
-		}
-		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.out),
-			progressbar.OptionSetDescription("replaying"), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	now := time.Now()
+	if now.Sub(p.begun) < patience || now.Sub(p.looked) < patience/10 {
+		return
 	}
-	p.bar.Set64(done) // fails only if the terminal is gone
+	p.looked = now
+	if p.bar == nil {
+		size := at.Total
+		if size == 0 {
+			size = -1 // a spinner
+		}
+		p.bar = progressbar.NewOptions64(size, progressbar.OptionSetWriter(p.out), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
+	}
+	p.bar.Set64(at.Done) // fails only if the terminal is gone
+	p.bar.Describe(describe(at, now.Sub(p.begun)))
+}
+
+// describe tells the frames replayed, their rate and, if the size of the captures is known, the time left.
+func describe(at replay.Progress, passed time.Duration) string {
+	rate := float64(at.Frames) / passed.Seconds()
+	text := fmt.Sprintf("%d frames, %s frames/s", at.Frames, short(rate))
+	if at.Total > 0 && at.Done > 0 {
+		left := time.Duration(float64(passed) / float64(at.Done) * float64(at.Total-at.Done))
+		text += fmt.Sprintf(", %v left", left.Round(time.Second))
+	}
+	return text
+}
+
+// short writes a number with three digits and a unit.
+func short(v float64) string {
+	switch {
+	case v >= 1e6:
+		return fmt.Sprintf("%.3g M", v/1e6)
+	case v >= 1e3:
+		return fmt.Sprintf("%.3g k", v/1e3)
+	}
+	return fmt.Sprintf("%.0f", v)
 }
 
 func (p *progress) finish() {

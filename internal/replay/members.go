@@ -7,30 +7,30 @@ import (
 
 // members counts what is translated to members and back.
 type members struct {
-	pools   map[end]int32 // of the VIPs; 0: no VIP, which is the pool of a node without listeners
-	index   map[poolMember]int
+	pools   map[end]int // of the VIPs, by number; 0: no VIP, the pool of a node without listeners
+	index   map[end][]membership
 	reports []MemberReport
 	syns    recent
 }
 
-// poolMember is a member's identity: one service may be a member of several pools.
-type poolMember struct {
-	pool int32
-	end  end
+// membership is a service as a member of a pool: one service may be a member of several.
+type membership struct {
+	pool   int
+	report int // its place in members.reports
 }
 
 func newMembers(n Node) *members {
-	m := &members{pools: map[end]int32{}, index: map[poolMember]int{}, reports: []MemberReport{}}
-	numbers := map[string]int32{"": 0}
-	number := func(pool string) int32 {
+	m := &members{pools: map[end]int{}, index: map[end][]membership{}, reports: []MemberReport{}}
+	numbers := map[string]int{"": 0}
+	number := func(pool string) int {
 		if _, known := numbers[pool]; !known {
-			numbers[pool] = int32(len(numbers))
+			numbers[pool] = len(numbers)
 		}
 		return numbers[pool]
 	}
 	for _, each := range n.Members {
 		if e, ok := endOf(each.Address); ok {
-			m.index[poolMember{number(each.Pool), e}] = len(m.reports)
+			m.index[e] = append(m.index[e], membership{number(each.Pool), len(m.reports)})
 		}
 		m.reports = append(m.reports, MemberReport{Member: each})
 	}
@@ -48,18 +48,33 @@ func (m *members) pass(now time.Duration, in, out *headers, size int) {
 		return
 	}
 	if out.dst != in.dst {
-		if i, ok := m.index[poolMember{m.pools[in.dst], out.dst}]; ok {
-			m.reports[i].To.add(size)
+		if r := m.behind(in.dst, out.dst); r != nil {
+			r.To.add(size)
 			if out.opens && m.syns.add(now, session{in.src, in.dst, in.seq}) {
-				m.reports[i].Sessions++
+				r.Sessions++
 			}
 		}
 	}
 	if out.src != in.src {
-		if i, ok := m.index[poolMember{m.pools[out.src], in.src}]; ok {
-			m.reports[i].From.add(size)
+		if r := m.behind(out.src, in.src); r != nil {
+			r.From.add(size)
 		}
 	}
+}
+
+// behind is the member at an end that is behind a VIP, or nil.
+func (m *members) behind(vip, at end) *MemberReport {
+	list := m.index[at]
+	if len(list) == 0 {
+		return nil
+	}
+	pool := m.pools[vip]
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].pool == pool {
+			return &m.reports[list[i].report]
+		}
+	}
+	return nil
 }
 
 // SentTo is the member that a frame was translated to on its way through the switch.

@@ -17,9 +17,15 @@ type Config struct {
 
 	// Explain, unless nil, is called after every frame. What it is given is valid during the call.
 	Explain func(Step)
-	// Progress, unless nil, is called now and then with the bytes read of the captures as they are
-	// stored, and their size, 0 if it is not known.
-	Progress func(done, total int64)
+	// Progress, unless nil, is called now and then.
+	Progress func(Progress)
+}
+
+// Progress is how far a replay has come.
+type Progress struct {
+	Frames int   // executed
+	Done   int64 // bytes read of the captures as they are stored, a little more than was executed
+	Total  int64 // size of the captures as they are stored, 0 if it is not known
 }
 
 // Run replays captures. The error is Faults if a capture could be read only in part, or not at
@@ -126,7 +132,7 @@ func (r *runner) loop(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("replay stopped after %d frames: %w", n, err)
 			}
-			r.progress()
+			r.progress(n)
 		}
 	}
 }
@@ -139,14 +145,19 @@ func (r *runner) frame(f *Frame) {
 	}
 }
 
-func (r *runner) progress() {
+func (r *runner) progress(frames int) {
 	if r.Progress == nil {
 		return
 	}
-	var done, total int64
+	p := Progress{Frames: frames}
+	known := true
 	for _, reader := range r.readers {
-		d, t := reader.Progress()
-		done, total = done+d, total+t
+		done, total := reader.Progress()
+		p.Done, p.Total = p.Done+done, p.Total+total
+		known = known && total > 0
 	}
-	r.Progress(done, total)
+	if !known {
+		p.Total = 0
+	}
+	r.Progress(p)
 }

@@ -277,14 +277,16 @@ func TestReplayStopsWhenItIsToldTo(t *testing.T) {
 	for range 2000 {
 		many = append(many, at{frame: segment(1, 1, packet.SYN).Bytes()})
 	}
-	var seen int64
+	var seen replay.Progress
 	_, err := replay.Run(ctx, replay.Config{
 		Node: world(t, "actions=output:2"), Inputs: []replay.Input{input(t, 1, many...)},
-		Progress: func(done, _ int64) { seen = done; stop() },
+		Progress: func(p replay.Progress) { seen = p; stop() },
 	})
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "after 1024 frames")
-	require.Positive(t, seen)
+	require.Equal(t, 1024, seen.Frames)
+	require.Positive(t, seen.Done)
+	require.Zero(t, seen.Total, "a stream's size is not known")
 }
 
 func TestStepsTellWhatBecameOfEachFrame(t *testing.T) {
