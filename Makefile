@@ -27,7 +27,7 @@ test: ## run every test that this machine can run
 	$(GO) test ./...
 
 race: ## the tests of what has goroutines, under the race detector
-	$(GO) test -race -short . ./cmd/... ./internal/... ./ovsbackend ./scenarios ./testbed ./testbed/simhost
+	$(GO) test -race -short ./cmd/... $(addprefix ./internal/,api control health node ovsproto replay) ./ovsbackend ./scenarios ./testbed ./testbed/simhost
 
 e2e: ## run the site on real kernels and a real switch, in network namespaces (root, openvswitch-switch)
 	$(GO) test -tags e2e -count=1 -v ./e2e
