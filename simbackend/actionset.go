@@ -15,6 +15,7 @@ type actionSet struct {
 
 func (s *actionSet) reset()      { s.list, s.output = s.list[:0], false }
 func (s *actionSet) clear()      { s.list = s.list[:0] }
+func (s *actionSet) copy() actionSet { return actionSet{slices.Clone(s.list), s.output} }
 func (s *actionSet) empty() bool { return len(s.list) == 0 }
 
 // write merges actions in.
@@ -103,7 +104,7 @@ func (p *pass) runSet(table openflow.TableID) {
 	ordered := p.set.ordered()
 	p.set.clear()
 	if p.trace != nil && len(ordered) > 0 {
-		p.trace.actionSet()
+		defer p.trace.actionSet()()
 	}
 	if p.exited || len(ordered) == 0 {
 		return
@@ -113,5 +114,7 @@ func (p *pass) runSet(table openflow.TableID) {
 		p.fail(err, err.Error())
 		return
 	}
+	p.inSet = true
 	p.run(&c, table)
+	p.inSet = false
 }

@@ -102,9 +102,10 @@ func (p *pass) outputField(src *flow.Ref) {
 }
 
 // controller composes sending the frame to the controllers of a connection id: all of it, since OVS
-// does not buffer frames. What a table's flow for everything else sends has missed (OpenFlow 1.5, 5.4).
+// does not buffer frames. What a table's flow for everything else sends has missed (OpenFlow 1.5, 5.4), but
+// not if the action set led there.
 func (p *pass) controller(id uint16, reason openflow.PacketInReason) {
-	if r := p.rule; reason == openflow.ReasonAction && r != nil && r.flow.Priority == 0 && len(r.flow.Match.Terms()) == 0 {
+	if r := p.rule; reason == openflow.ReasonAction && !p.inSet && r != nil && r.flow.Priority == 0 && len(r.flow.Match.Terms()) == 0 {
 		reason = openflow.ReasonNoMatch
 	}
 	p.commit()

@@ -2,7 +2,6 @@ package simbackend
 
 import (
 	"fmt"
-	"slices"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
@@ -172,7 +171,11 @@ func (p *pass) decTTL(o *op) bool {
 		ids = []uint16{0}
 	}
 	if p.trace != nil {
-		p.trace.warn("IPv4 decrement TTL exception")
+		version := 6
+		if p.key.Get(openflow.EthType) == openflow.U64(openflow.EthTypeIPv4) {
+			version = 4
+		}
+		p.trace.warn(fmt.Sprintf("IPv%d decrement TTL exception", version))
 	}
 	for _, id := range ids {
 		p.controller(id, openflow.ReasonInvalidTTL)
@@ -220,7 +223,7 @@ func (p *pass) runLearn(o *op) {
 // only for actions that cannot be taken back by rewriting it again; then a ct_clear among them
 // leaves the frame something to clear.
 func (p *pass) clone(c *code, table openflow.TableID) {
-	key, stack, set, tracked := p.key, append([]openflow.Value(nil), p.stack...), slices.Clone(p.set.list), p.tracked
+	key, stack, set, tracked := p.key, append([]openflow.Value(nil), p.stack...), p.set.copy(), p.tracked
 	if c.reversible() {
 		p.runClone(c, table)
 	} else {
@@ -231,7 +234,7 @@ func (p *pass) clone(c *code, table openflow.TableID) {
 		p.steps[at].n = len(p.steps) - at - 1
 		p.tracked = tracked
 	}
-	p.key, p.stack, p.set.list, p.dirty = key, append(p.stack[:0], stack...), append(p.set.list[:0], set...), true
+	p.key, p.stack, p.set, p.dirty = key, append(p.stack[:0], stack...), set, true
 }
 
 func (p *pass) runClone(c *code, table openflow.TableID) {

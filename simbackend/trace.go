@@ -153,6 +153,8 @@ func (t *tracer) fail(text string)         { t.add(datapath.NodeError, text) }
 func (t *tracer) now(s openflow.Subfield, k *flow.Key) {
 	text := "0"
 	switch v := k.GetSub(s); {
+	case s.Field == openflow.VLANVID && s.IsWhole(): // OVS shows it with the bit that makes a tag
+		text = fmt.Sprint(k.Get(openflow.VLANTCI).Lo & 0x1fff)
 	case s.IsWhole():
 		text = s.Field.Format(v)
 	case !v.IsZero():
@@ -210,11 +212,15 @@ func (c *learnCode) actionsText(k *flow.Key) string {
 	return strings.Join(texts, ",")
 }
 
-// actionSet opens the execution of the action set, which ofproto/trace shows under the first
-// lookup.
-func (t *tracer) actionSet() {
-	t.open = append(t.open, t.open[0].children[0])
+// actionSet opens the execution of an action set and returns what closes it. The set of the pass
+// is shown under the first lookup, that of a clone where the clone is.
+func (t *tracer) actionSet() (leave func()) {
+	depth := len(t.open)
+	if depth == 1 {
+		t.open = append(t.open, t.open[0].children[0])
+	}
 	t.open = append(t.open, t.add(datapath.NodeBucket, "--. Executing action set:"))
+	return func() { t.open = t.open[:depth] }
 }
 
 // forked notes what a ct() means for the frame and its copy.

@@ -35,6 +35,7 @@ type pass struct {
 	dirty bool       // a header field may have changed since the last stepSet
 	stack []openflow.Value
 	set   actionSet
+	inSet bool // the action set is being executed
 
 	depth, resubmits int
 	exited           bool
@@ -60,7 +61,7 @@ type lookup struct {
 func (p *pass) begin(sw *Switch, length int) {
 	p.sw, p.len = sw, length
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
-	p.dirty, p.tracked, p.exited, p.err = false, false, false, nil
+	p.dirty, p.inSet, p.tracked, p.exited, p.err = false, false, false, false, nil
 	p.depth, p.resubmits, p.rule = 0, 0, nil
 	p.set.reset()
 }

@@ -16,7 +16,8 @@ func (m *maker) allowed(frame []byte) bool {
 	switch {
 	case len(frame) < header, len(frame) > maxFrame, isNSH(frame):
 		return false
-	case t.nat && isICMPError(frame), t.tracking && isIPv6(frame), t.learning && isMPLS(frame), m.parts && isFragment(frame):
+	case t.nat && isICMPError(frame), t.tracking && isIPv6(frame), t.learning && isMPLS(frame), m.parts && isFragment(frame),
+		m.partsOfOp && isLargeOp(frame):
 		return false
 	}
 	return true
@@ -36,6 +37,7 @@ func icmpErrorWithNAT(c Case) bool { return c.does(translates) && c.has(isICMPEr
 func ipv6Tracking(c Case) bool     { return c.does(tracks) && c.has(isIPv6) }
 func learnedMPLS(c Case) bool      { return c.does(learns) && c.has(isMPLS) }
 func partOfFragment(c Case) bool   { return c.does(blindlyWritesPart) && c.has(isFragment) }
+func partOfLargeOp(c Case) bool    { return c.does(writesPartOfOp) && c.has(isLargeOp) }
 func hasNSH(c Case) bool           { return c.has(isNSH) }
 func oversize(c Case) bool         { return c.has(func(b []byte) bool { return len(b) > maxFrame }) }
 
@@ -72,6 +74,12 @@ func isIPv6(frame []byte) bool {
 func isNSH(frame []byte) bool {
 	etherType, _ := network(frame)
 	return etherType == 0x894f
+}
+
+// isLargeOp reports whether a frame is ARP with an operation above 255.
+func isLargeOp(frame []byte) bool {
+	etherType, l3 := network(frame)
+	return etherType == packet.TypeARP && len(l3) >= 8 && l3[6] != 0
 }
 
 func isMPLS(frame []byte) bool {

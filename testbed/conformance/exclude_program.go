@@ -155,6 +155,12 @@ func writesPartOfAddress(a openflow.Action) bool {
 	return false
 }
 
+// writesPartOfOp reports whether an action writes a part of the ARP operation.
+func writesPartOfOp(a openflow.Action) bool {
+	field, whole := written(a)
+	return field == openflow.ARPOp && !whole
+}
+
 // writesICMPType reports whether an action may make an ICMP message an error.
 func writesICMPType(a openflow.Action) bool {
 	field, _ := written(a)

@@ -24,7 +24,7 @@ func Generate(seed uint64, captures Captures) Case {
 		panic("conformance: " + err.Error())
 	}
 	c.Flows = accepted(w, c.Flows)
-	m.world, m.parts = w, c.does(blindlyWritesPart)
+	m.world, m.parts, m.partsOfOp = w, c.does(blindlyWritesPart), c.does(writesPartOfOp)
 	for range 2 + m.IntN(9) {
 		c.Events = append(c.Events, m.events()...)
 	}
@@ -47,20 +47,21 @@ func accepted(w *world, flows []openflow.Flow) []openflow.Flow {
 // maker makes one case.
 type maker struct {
 	*rand.Rand
-	seed     uint64
-	gen      *openflowtest.Gen
-	captures Captures
-	samples  []Frame    // kinds of frames that the case is about
-	keys     []flow.Key // of the samples
-	traits   traits
-	world    *world
-	talks    []*talk
-	fields   []openflow.Field // that the actions being made may speak of
-	past     []Frame
-	datagram uint16 // id of the next fragmented datagram
-	parts    bool   // of ports are written blindly: no fragments
-	learns   uint16 // learn actions so far: each has a priority of its own
-	tables   int
+	seed      uint64
+	gen       *openflowtest.Gen
+	captures  Captures
+	samples   []Frame    // kinds of frames that the case is about
+	keys      []flow.Key // of the samples
+	traits    traits
+	world     *world
+	talks     []*talk
+	fields    []openflow.Field // that the actions being made may speak of
+	past      []Frame
+	datagram  uint16 // id of the next fragmented datagram
+	parts     bool   // of ports are written blindly: no fragments
+	partsOfOp bool   // of arp_op are written: no operations above 255
+	learns    uint16 // learn actions so far: each has a priority of its own
+	tables    int
 }
 
 // traits are what a case is about, so that not every case is about everything.

@@ -31,14 +31,22 @@ type Record struct {
 // muchOutput is how many frames sent are so many that one frame may have made more than 64 KiB of datapath actions.
 const muchOutput = 1000
 
-// manyPackets is how many frames sent to the controller are so many that the real switch may have lost some.
-const manyPackets = 300
+// manyPackets is how many frames sent to the controller are so many that the real switch may have lost some, and
+// manyBytes how many bytes of them.
+const (
+	manyPackets = 300
+	manyBytes   = 150_000
+)
 
 func (r Record) tooMuch() bool {
 	n := 0
-	if len(r.PacketIns) > manyPackets {
+	for _, line := range r.PacketIns {
+		n += len(line) / 2 // it is in hex
+	}
+	if len(r.PacketIns) > manyPackets || n > manyBytes {
 		return true
 	}
+	n = 0
 	for _, frames := range r.Outputs {
 		n += len(frames)
 	}
