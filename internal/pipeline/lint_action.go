@@ -71,7 +71,13 @@ func (l *linter) sets(t declaration, f of.Flow, field of.Field) {
 	if !t.sets.has(field) {
 		l.report(RuleSet, f, "table %s does not change %v", t.Name, field)
 	}
+	// Open vSwitch 3.1 writes behind an ARP frame that is shorter than its header; one with an operation is not.
+	if _, ok := f.Match.Exact(of.ARPOp); !ok && slices.Contains(arpFields, field) {
+		l.report(RuleSet, f, "%v changes without arp_op in the match: a short frame may crash the switch", field)
+	}
 }
+
+var arpFields = []of.Field{of.ARPOp, of.ARPSpa, of.ARPTpa, of.ARPSha, of.ARPTha}
 
 // track checks a use of the connection tracker.
 func (l *linter) track(t declaration, f of.Flow, ct of.CT) {

@@ -36,6 +36,7 @@ var planted = []struct {
 	{RuleMatch, "table=2,priority=9,tcp,tp_dst=80,actions=goto_table:10", "table source does not match"},
 	{RuleMatch, "table=25,priority=9,ct_state=+trk,actions=output:1", "does not match ct_state"},
 	{RuleSet, "table=1,priority=9,actions=load:1->NXM_NX_REG0[],goto_table:2", "table classify does not change reg0"},
+	{RuleSet, "table=5,priority=9,arp,actions=load:2->NXM_OF_ARP_OP[],IN_PORT", "a short frame may crash the switch"},
 	{RuleSet, "table=15,priority=9,ip,actions=dec_ttl,goto_table:20", "does not change nw_ttl"},
 	{RuleSet, "table=12,priority=9,tcp,actions=ct(commit,zone=1,table=13,exec(load:1->NXM_NX_CT_MARK[]))", "does not change ct_mark"},
 	{RuleJump, "table=1,priority=9,actions=goto_table:12", "table classify does not lead to table 12"},
