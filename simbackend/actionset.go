@@ -13,10 +13,10 @@ type actionSet struct {
 	output bool // one was written in this pass and not cleared: the fields hold it (actset_output)
 }
 
-func (s *actionSet) reset()      { s.list, s.output = s.list[:0], false }
-func (s *actionSet) clear()      { s.list = s.list[:0] }
+func (s *actionSet) reset()          { s.list, s.output = s.list[:0], false }
+func (s *actionSet) clear()          { s.list = s.list[:0] }
 func (s *actionSet) copy() actionSet { return actionSet{slices.Clone(s.list), s.output} }
-func (s *actionSet) empty() bool { return len(s.list) == 0 }
+func (s *actionSet) empty() bool     { return len(s.list) == 0 }
 
 // write merges actions in.
 func (s *actionSet) write(c *code) {
