@@ -2,6 +2,7 @@ package ovsbackend
 
 import (
 	"context"
+	"errors"
 
 	"hpnn/internal/ovsproto"
 )
@@ -20,4 +21,24 @@ func (b *Bridge) ask(ctx context.Context, question func(context.Context, *ovspro
 		err = question(ctx, conn)
 	}
 	return unavailable(ctx, tried, err)
+}
+
+// over makes a call over the connection that stays open. If that breaks, the call is made again over the next one: it
+// must not have changed anything, or say so with another error than ovsproto.ErrLost.
+func (b *Bridge) over(ctx context.Context, call func(context.Context, *ovsproto.Session) error) error {
+	tried := "use " + b.config.managementSocket()
+	ctx, release, err := b.link.hold(ctx)
+	if err != nil {
+		return unavailable(ctx, tried, err)
+	}
+	defer release()
+	var session *ovsproto.Session
+	for {
+		if session, err = b.link.next(ctx, session); err != nil {
+			return unavailable(ctx, tried, err)
+		}
+		if err = call(ctx, session); !errors.Is(err, ovsproto.ErrLost) {
+			return unavailable(ctx, tried, err)
+		}
+	}
 }

@@ -81,17 +81,17 @@ func (b *Bridge) start(ctx context.Context) error {
 	if err != nil {
 		return unavailable(ctx, "connect to "+b.config.Database, err)
 	}
-	conn, err := b.startSwitch(ctx, db)
+	session, err := b.startSwitch(ctx, db)
 	if err != nil {
 		db.Close()
 		return err
 	}
 	b.workers.Go(func() { b.watchDatabase(db) })
-	b.workers.Go(func() { b.watchSwitch(conn) })
+	b.workers.Go(func() { b.watchSwitch(session) })
 	return nil
 }
 
-func (b *Bridge) startSwitch(ctx context.Context, db *database) (*ovsproto.Conn, error) {
+func (b *Bridge) startSwitch(ctx context.Context, db *database) (*ovsproto.Session, error) {
 	if err := b.configure(ctx, db); err != nil {
 		return nil, err
 	}

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
+	"slices"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
+	"hpnn/internal/ofwire"
 	"hpnn/internal/ovsproto"
 )
 
@@ -20,64 +19,81 @@ func (b *Bridge) Commit(ctx context.Context, bundle openflow.Bundle) error {
 		if len(bundle) == 0 {
 			return nil
 		}
-		_, err := b.ofctl(ctx, bundle.String(), "bundle", "-")
-		if err == nil {
-			b.mu.Lock()
-			b.spelling.note(bundle)
-			b.mu.Unlock()
-			return nil
+		if err := b.commit(ctx, bundle); err != nil {
+			return err
 		}
-		var refused *ovsproto.RefusedError
-		if errors.As(err, &refused) && !errors.Is(err, datapath.ErrUnavailable) {
-			return blame(bundle, refused)
-		}
-		return err
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.spelling.note(bundle)
+		return nil
 	})
 }
 
-var (
-	// refusedMod is how the switch's refusal of a modification is printed.
-	refusedMod = regexp.MustCompile(`(?m)^Error \S+ for: OFPT_FLOW_MOD \(OF1\.5\) \(xid=0x([0-9a-f]+)\)`)
-	// faultyLine is how ovs-ofctl itself refuses a line of its input.
-	faultyLine = regexp.MustCompile(`(?m)^ovs-ofctl: -:(\d+):`)
-)
-
-// firstXID is the transaction id of the first modification that ovs-ofctl sends: the one before opens
-// the bundle.
-const firstXID = 2
-
-// blame finds the modification that was refused.
-func blame(bundle openflow.Bundle, refused *ovsproto.RefusedError) error {
-	index, err := -1, error(refused)
-	if found := refusedMod.FindStringSubmatch(refused.Words); found != nil {
-		index = number(found[1], 16) - firstXID
-	} else if found := faultyLine.FindStringSubmatch(refused.Words); found != nil {
-		index = number(found[1], 10) - 1
-	} else if i, reason := invalid(bundle); reason != nil {
-		index, err = i, fmt.Errorf("%w (%w)", err, reason)
+func (b *Bridge) commit(ctx context.Context, bundle openflow.Bundle) error {
+	if b.config.Wording == Text {
+		return b.commitText(ctx, bundle)
 	}
+	changes, err := encode(bundle)
+	if err != nil { // ovs-ofctl knows how to say it, or why not
+		return b.commitText(ctx, bundle)
+	}
+	return b.commitBinary(ctx, bundle, changes)
+}
+
+// encode is the changes as bodies of messages. An error says what has no binary form.
+func encode(bundle openflow.Bundle) ([][]byte, error) {
+	const usual = 128 // bytes of a change
+	all := make([]byte, 0, usual*len(bundle))
+	changes := make([][]byte, len(bundle))
+	for i, m := range bundle {
+		start := len(all)
+		var err error
+		if all, err = ofwire.AppendFlowMod(all, m); err != nil {
+			return nil, err
+		}
+		changes[i] = all[start:len(all):len(all)]
+	}
+	return changes, nil
+}
+
+// commitBinary sends the changes, and, when the switch has seen them all, makes them take effect. Until then the
+// connection may break as it likes; afterwards nobody can say what became of them.
+func (b *Bridge) commitBinary(ctx context.Context, bundle openflow.Bundle, changes [][]byte) error {
+	err := b.over(ctx, func(ctx context.Context, session *ovsproto.Session) error {
+		open, err := session.OpenBundle(ctx, changes)
+		if err != nil {
+			return err
+		}
+		defer open.Close()
+		if err := open.Commit(ctx); errors.Is(err, ovsproto.ErrLost) {
+			return fmt.Errorf("%w: %v", errHalfway, err)
+		} else if err != nil {
+			return err
+		}
+		return nil
+	})
+	var refused *ovsproto.BundleError
+	if errors.As(err, &refused) {
+		return commitError(bundle, refused.Index, refused.Err)
+	}
+	return err
+}
+
+// errHalfway is why it is not known whether a bundle took effect.
+var errHalfway = errors.New("the switch went away during the commit, which may have taken effect")
+
+// commitError names the modification that was refused, by its index if that is known, and why, if we know more.
+func commitError(bundle openflow.Bundle, index int, err error) error {
 	if index < 0 || index >= len(bundle) {
+		index = slices.IndexFunc(bundle, func(m openflow.FlowMod) bool { return m.Validate() != nil })
+	}
+	if index < 0 {
 		return &datapath.CommitError{Index: -1, Err: err}
 	}
+	if reason := bundle[index].Validate(); reason != nil {
+		err = fmt.Errorf("%w (%w)", err, reason)
+	}
 	return &datapath.CommitError{Index: index, Mod: bundle[index], Err: err}
-}
-
-func number(digits string, base int) int {
-	n, err := strconv.ParseInt(digits, base, 32)
-	if err != nil {
-		return -1
-	}
-	return int(n)
-}
-
-// invalid is the first modification that no switch would take, and why: ovs-ofctl does not always say.
-func invalid(bundle openflow.Bundle) (int, error) {
-	for i, m := range bundle {
-		if err := m.Validate(); err != nil {
-			return i, err
-		}
-	}
-	return -1, nil
 }
 
 // PacketOut implements datapath.Bridge.
@@ -87,23 +103,4 @@ func (b *Bridge) PacketOut(ctx context.Context, in datapath.Injection, actions [
 		_, err := b.ofctl(ctx, line, "bundle", "-")
 		return err
 	})
-}
-
-// Flows implements datapath.Bridge. Counters lag by up to half a second.
-func (b *Bridge) Flows(ctx context.Context) (flows []openflow.FlowEntry, err error) {
-	err = b.do(ctx, "list flows", func(ctx context.Context) error {
-		text, err := b.ofctl(ctx, "", "dump-flows")
-		if err != nil {
-			return err
-		}
-		if flows, err = openflow.ParseDump("dump-flows", strings.NewReader(text)); err != nil {
-			return err
-		}
-		sortFlows(flows)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.spelling.restore(flows)
-		return nil
-	})
-	return flows, err
 }

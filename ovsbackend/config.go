@@ -29,9 +29,22 @@ type Config struct {
 	DatapathType string
 	// Ports must be on the bridge. Others that are there stay.
 	Ports []PortConfig
+	// Wording is the form in which flows go to the switch and come back.
+	Wording Wording
 	// Timeout bounds each call, whatever its context allows; 0: DefaultTimeout.
 	Timeout time.Duration
 }
+
+// Wording is a form of flows.
+type Wording uint8
+
+// Possible Wording values. Both mean the same.
+const (
+	// Binary is OpenFlow messages on the connection that stays open. What has no such form takes the way of Text.
+	Binary Wording = iota
+	// Text is what ovs-ofctl reads and prints: a process for each call.
+	Text
+)
 
 // DefaultTimeout bounds calls if Config does not.
 const DefaultTimeout = 10 * time.Second
@@ -76,6 +89,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
+	}
+	if c.Wording > Text {
+		return c, fmt.Errorf("wording %d: only Binary and Text are known", c.Wording)
 	}
 	if !bridgeName.MatchString(c.Bridge) {
 		return c, fmt.Errorf("bridge %q: a name is a letter and up to 14 letters, digits, dots, dashes, underscores", c.Bridge)

@@ -15,13 +15,27 @@ import (
 	"hpnn/testbed/dummy"
 )
 
-func TestContract(t *testing.T) {
+func TestContract(t *testing.T) { testContract(t, ovsbackend.Binary) }
+
+func TestContractInText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the connection is what has goroutines")
+	}
+	testContract(t, ovsbackend.Text)
+}
+
+func testContract(t *testing.T, w ovsbackend.Wording) {
 	sw := startSwitch(t)
+	c := config(sw)
+	c.Wording = w
 	datapathtest.Run(t, func(t *testing.T) datapathtest.Bed {
 		require.NoError(t, sw.Reset(t.Context()))
-		return bed(t, sw, fresh(t, open(t, config(sw))))
+		return bed(t, sw, fresh(t, open(t, c)))
 	})
 }
+
+// wordings are the ways that flows go.
+var wordings = map[string]ovsbackend.Wording{"binary": ovsbackend.Binary, "text": ovsbackend.Text}
 
 // names are the names of a dummy switch's ports by number, numbers the reverse.
 var (

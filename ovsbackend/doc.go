@@ -1,11 +1,16 @@
 // Package ovsbackend is datapath.Bridge over a real Open vSwitch, through its own tools and sockets.
 //
-//	Commit, PacketOut     ovs-ofctl bundle, the changes on standard input (OpenFlow 1.5)
-//	Flows                 ovs-ofctl dump-flows
-//	Ports                 OpenFlow, on the bridge's socket
-//	Trace, Conntrack      ovs-vswitchd's control socket
-//	Events                an OpenFlow connection that stays open
-//	Open                  OVSDB: the bridge, its ports, fail-mode=secure
+//	Commit, Flows, Events  an OpenFlow 1.5 connection that stays open: bundles, flow dumps
+//	PacketOut              ovs-ofctl bundle, the frame on standard input
+//	Ports                  OpenFlow, on the bridge's socket
+//	Trace, Conntrack       ovs-vswitchd's control socket
+//	Open                   OVSDB: the bridge, its ports, fail-mode=secure
+//
+// Flows have two forms (Config.Wording): messages of OpenFlow over the connection, or text that ovs-ofctl reads and
+// prints. The first is many times faster; the second is what the first is checked against, and what it gives way to where
+// a flow has no binary form in package ofwire. A bundle is sent first and committed when the switch has looked at all of
+// it. A connection that breaks before that does not matter: the bundle is sent again over the next. One that breaks later
+// leaves it open whether the bundle took effect, and is an error.
 //
 // It speaks to the switch whose run directory and database it was given, and to no other. Where a
 // tool runs, no shell is involved: arguments are a list, flows go over standard input. Every call ends

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
 	"hpnn/datapath/openflow/openflowtest"
+	"hpnn/internal/ofwire"
 	"hpnn/ovsbackend"
 	"hpnn/testbed/dummy"
 )
@@ -41,11 +43,18 @@ var everything = openflow.FlowMod{Command: openflow.Delete, Flow: openflow.Flow{
 
 // What was committed is what is there: comparing them again finds nothing to do.
 func TestRenderedProgramsCommitToThemselves(t *testing.T) {
+	for way, wording := range wordings {
+		t.Run(way, func(t *testing.T) { testRenderedProgramsCommitToThemselves(t, wording) })
+	}
+}
+
+func testRenderedProgramsCommitToThemselves(t *testing.T, w ovsbackend.Wording) {
 	paths, err := filepath.Glob("../internal/pipeline/testdata/*.flows")
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
-	sw := startSwitch(t)
-	b := open(t, config(sw))
+	c := config(startSwitch(t))
+	c.Wording = w
+	b := open(t, c)
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -57,31 +66,72 @@ func TestRenderedProgramsCommitToThemselves(t *testing.T) {
 	}
 }
 
-// Whatever the language can say, and the switch takes, comes back as it was written.
+// Whatever the language can say, and the switch takes, comes back as it was written; and it does not matter in which form
+// it goes and comes.
 func TestFlowsComeBackAsWritten(t *testing.T) {
-	sw := startSwitch(t)
-	b := open(t, config(sw))
+	c := config(startSwitch(t))
+	binary := open(t, c)
+	c.Wording = ovsbackend.Text
+	text := open(t, c)
 	g := openflowtest.New(1)
-	for range 8 {
-		var written []openflow.Flow
-		// In one bundle, the flows that the deleted ones learned and take along (delete_learned) could be new ones.
-		require.NoError(t, b.Commit(t.Context(), openflow.Bundle{everything}))
-		var bundle openflow.Bundle
-		for len(written) < 500 {
-			f := g.Flow()
-			f.Flags &^= openflow.CheckOverlap
-			if text := f.String(); strings.Contains(text, "group:") || strings.Contains(text, "meter:") {
-				continue // must exist
-			}
-			f.Priority = uint16(len(written)) // distinct
-			written = append(written, f)
-			bundle = append(bundle, openflow.FlowMod{Command: openflow.Add, Flow: f})
+	for range 4 {
+		for _, b := range []*ovsbackend.Bridge{binary, text} {
+			// In one bundle, the flows that the deleted ones learned and take along (delete_learned) could be new ones.
+			require.NoError(t, b.Commit(t.Context(), openflow.Bundle{everything}))
+			written := acceptable(g, 500)
+			want, err := openflow.NewProgram(written...)
+			require.NoError(t, err)
+			require.NoError(t, b.Commit(t.Context(), want.Bundle()))
+			require.Empty(t, openflow.Diff(flows(t, b), want).String())
+			require.Equal(t, listing(t, text), listing(t, binary))
 		}
-		require.NoError(t, b.Commit(t.Context(), bundle))
-		want, err := openflow.NewProgram(written...)
-		require.NoError(t, err)
-		require.Empty(t, openflow.Diff(flows(t, b), want).String())
 	}
+}
+
+// acceptable is n random flows with distinct priorities that a switch without groups and meters takes.
+func acceptable(g *openflowtest.Gen, n int) (list []openflow.Flow) {
+	for len(list) < n {
+		f := g.Flow()
+		f.Flags &^= openflow.CheckOverlap
+		if text := f.String(); strings.Contains(text, "group:") || strings.Contains(text, "meter:") {
+			continue // must exist
+		}
+		f.Priority = uint16(len(list))
+		list = append(list, f)
+	}
+	return list
+}
+
+// listing is the switch's flows and counters as it spells them.
+func listing(t *testing.T, b *ovsbackend.Bridge) (lines []string) {
+	t.Helper()
+	entries, err := b.Flows(t.Context())
+	require.NoError(t, err)
+	for _, e := range entries {
+		e.Actions = ofwire.Spell(e.Match, e.Actions)
+		lines = append(lines, e.String())
+	}
+	return lines
+}
+
+// Counters and ages do not depend on the form either.
+func TestCountersInBothForms(t *testing.T) {
+	sw := startSwitch(t)
+	c := config(sw)
+	binary := open(t, c)
+	c.Wording = ovsbackend.Text
+	text := open(t, c)
+	require.NoError(t, binary.Commit(t.Context(), program(t, `
+		cookie=0x5,table=0,priority=7,in_port=1,idle_timeout=60 actions=output:2
+		table=0,priority=6,importance=4,hard_timeout=600,send_flow_rem actions=drop`).Bundle()))
+	for range 3 {
+		require.NoError(t, sw.Receive(t.Context(), "p1", udp(client, 1, vip, 2)))
+		require.NoError(t, sw.Warp(t.Context(), 1500*time.Millisecond))
+		lines := listing(t, binary)
+		require.Len(t, lines, 2)
+		require.Equal(t, listing(t, text), lines)
+	}
+	require.Contains(t, listing(t, binary)[0], "n_packets=3")
 }
 
 // A flow that someone else changes is not taken for what was once written.
@@ -96,32 +146,37 @@ func TestForeignChangesAreSeen(t *testing.T) {
 }
 
 func TestRefusalNamesTheModification(t *testing.T) {
-	b := open(t, config(startSwitch(t)))
+	sw := startSwitch(t)
 	refused := []struct {
 		name, words string
 		mod         openflow.FlowMod
 	}{
 		{"by the switch", "OFPBRC_EPERM", openflow.FlowMod{Flow: openflow.Flow{Table: 254}}},
 		{"by the switch for its action", "OFPBAC_BAD_OUT_GROUP", openflow.FlowMod{Flow: openflow.Flow{Actions: []openflow.Action{openflow.Group{ID: 7}}}}},
-		{"by the encoder", "none of the usable flow formats", openflow.FlowMod{Flow: openflow.Flow{Actions: []openflow.Action{openflow.DecTTL{}}}}},
-		{"by the parser", "unknown", openflow.FlowMod{Flow: openflow.Flow{Actions: []openflow.Action{openflow.Multipath{Fields: 99, Links: 1, Dst: openflow.Whole(openflow.Reg0)}}}}},
+		{"for a prerequisite", "needs ip or ipv6", openflow.FlowMod{Flow: openflow.Flow{Actions: []openflow.Action{openflow.DecTTL{}}}}},
+		{"because it cannot be said", "unknown", openflow.FlowMod{Flow: openflow.Flow{Actions: []openflow.Action{openflow.Multipath{Fields: 99, Links: 1, Dst: openflow.Whole(openflow.Reg0)}}}}},
 	}
 	fine := openflow.FlowMod{Flow: openflow.Flow{Priority: 1, Actions: []openflow.Action{openflow.Output{Port: 2}}}}
-	for _, r := range refused {
-		for _, index := range []int{0, 1, 40} {
-			t.Run(fmt.Sprint(r.name, " ", index), func(t *testing.T) {
-				var bundle openflow.Bundle
-				for range index {
-					bundle = append(bundle, fine)
-				}
-				bundle = append(bundle, r.mod, fine)
-				var refusal *datapath.CommitError
-				require.ErrorAs(t, b.Commit(t.Context(), bundle), &refusal)
-				require.Equal(t, index, refusal.Index)
-				require.ErrorContains(t, refusal, r.words)
-				require.NotErrorIs(t, refusal, datapath.ErrUnavailable)
-				require.Empty(t, flows(t, b))
-			})
+	for way, wording := range wordings {
+		c := config(sw)
+		c.Wording = wording
+		b := open(t, c)
+		for _, r := range refused {
+			for _, index := range []int{0, 1, 40} {
+				t.Run(fmt.Sprint(r.name, " ", index, " in ", way), func(t *testing.T) {
+					var bundle openflow.Bundle
+					for range index {
+						bundle = append(bundle, fine)
+					}
+					bundle = append(bundle, r.mod, fine)
+					var refusal *datapath.CommitError
+					require.ErrorAs(t, b.Commit(t.Context(), bundle), &refusal)
+					require.Equal(t, index, refusal.Index)
+					require.ErrorContains(t, refusal, r.words)
+					require.NotErrorIs(t, refusal, datapath.ErrUnavailable)
+					require.Empty(t, flows(t, b))
+				})
+			}
 		}
 	}
 }

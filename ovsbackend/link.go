@@ -23,8 +23,9 @@ var (
 // link is what is known of the connection that stays open, and with it of the switch.
 type link struct {
 	mu        sync.Mutex
-	conn      *ovsproto.Conn // nil while the link is down
-	changed   chan struct{}  // closed when it comes up
+	session   *ovsproto.Session // nil while the link is down
+	changed   chan struct{}     // closed when it comes up
+	fell      chan struct{}     // closed when it goes down
 	alive     context.Context
 	kill      context.CancelFunc // ends alive
 	burial    *time.Timer        // calls kill after the grace; nil while the link is up
@@ -32,25 +33,26 @@ type link struct {
 }
 
 func newLink() *link {
-	l := &link{changed: make(chan struct{})}
+	l := &link{changed: make(chan struct{}), fell: make(chan struct{})}
 	l.alive, l.kill = context.WithCancel(context.Background())
 	return l
 }
 
-func (l *link) up(conn *ovsproto.Conn) {
+func (l *link) up(session *ovsproto.Session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.burial != nil && !l.burial.Stop() { // too late: calls were given up
 		l.alive, l.kill = context.WithCancel(context.Background())
 	}
-	l.conn, l.burial = conn, nil
+	l.session, l.burial, l.fell = session, nil, make(chan struct{})
 	close(l.changed)
 }
 
 func (l *link) down() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn, l.changed = nil, make(chan struct{})
+	l.session, l.changed = nil, make(chan struct{})
+	close(l.fell)
 	l.burial = time.AfterFunc(linkGrace, l.kill)
 }
 
@@ -58,7 +60,7 @@ func (l *link) down() {
 func (l *link) isUp() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.conn != nil
+	return l.session != nil
 }
 
 // suspend breaks the connection and keeps it from being made anew until resume.
@@ -66,7 +68,7 @@ func (l *link) suspend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.suspended = true
-	l.conn.Close()
+	l.session.Close()
 }
 
 func (l *link) resume() {
@@ -101,4 +103,24 @@ func (l *link) hold(ctx context.Context) (bound context.Context, release func(),
 	bound, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(alive, func() { cancel(errLinkDown) })
 	return bound, func() { stop(); cancel(nil) }, nil
+}
+
+// next waits until the link is up with another session than the last, which has broken or is nil.
+func (l *link) next(ctx context.Context, last *ovsproto.Session) (*ovsproto.Session, error) {
+	for {
+		l.mu.Lock()
+		session, turn := l.session, l.changed
+		if session != nil && session == last {
+			turn = l.fell
+		}
+		l.mu.Unlock()
+		if session != nil && session != last {
+			return session, nil
+		}
+		select {
+		case <-turn:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }

@@ -16,9 +16,9 @@ const (
 	retryMax  = 500 * time.Millisecond // the longest
 )
 
-// connect opens the connection whose end tells the switch's. When it returns, the switch sends on it
+// connect opens the connection that stays open, whose end tells the switch's. When it returns, the switch sends on it
 // what happens.
-func (b *Bridge) connect(ctx context.Context) (*ovsproto.Conn, error) {
+func (b *Bridge) connect(ctx context.Context) (*ovsproto.Session, error) {
 	path := b.config.managementSocket()
 	if err := b.link.mayConnect(); err != nil {
 		return nil, err
@@ -31,21 +31,21 @@ func (b *Bridge) connect(ctx context.Context) (*ovsproto.Conn, error) {
 		conn.Close()
 		return nil, unavailable(ctx, "connect to "+path, err)
 	}
-	return conn, nil
+	return ovsproto.NewSession(conn), nil
 }
 
 // watchSwitch turns what happens on the connection, and its end, into events until the Bridge is closed.
-func (b *Bridge) watchSwitch(conn *ovsproto.Conn) {
-	for conn != nil {
-		b.link.up(conn)
+func (b *Bridge) watchSwitch(session *ovsproto.Session) {
+	for session != nil {
+		b.link.up(session)
 		b.events.put(datapath.Event{Kind: datapath.Connected})
-		b.listen(conn)
+		b.listen(session)
 		b.link.down()
 		if b.life.Err() != nil {
 			return
 		}
 		b.events.put(datapath.Event{Kind: datapath.Disconnected})
-		if conn = retry(b, b.connect); conn != nil {
+		if session = retry(b, b.connect); session != nil {
 			b.workers.Go(b.repairSwitch)
 		}
 	}
@@ -73,13 +73,13 @@ func retry[T any](b *Bridge, try func(context.Context) (T, error)) (result T) {
 }
 
 // listen reads until the connection ends, the switch is silent for too long, or the Bridge is closed.
-func (b *Bridge) listen(conn *ovsproto.Conn) {
+func (b *Bridge) listen(session *ovsproto.Session) {
 	heard := make(chan struct{}, 1)
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		for {
-			m, err := conn.Next(b.life)
+			m, err := session.Next(b.life)
 			if err != nil {
 				return
 			}
@@ -90,13 +90,13 @@ func (b *Bridge) listen(conn *ovsproto.Conn) {
 			}
 		}
 	}()
-	b.nag(conn, heard, read)
-	conn.Close()
+	b.nag(session, heard, read)
+	session.Close()
 	<-read
 }
 
 // nag returns when the reader has ended or has heard nothing in spite of being asked.
-func (b *Bridge) nag(conn *ovsproto.Conn, heard, ended <-chan struct{}) {
+func (b *Bridge) nag(session *ovsproto.Session, heard, ended <-chan struct{}) {
 	tick := time.NewTicker(echoEvery)
 	defer tick.Stop()
 	silence := time.Duration(0)
@@ -111,7 +111,7 @@ func (b *Bridge) nag(conn *ovsproto.Conn, heard, ended <-chan struct{}) {
 				return
 			}
 			ctx, cancel := context.WithTimeout(b.life, echoEvery)
-			_ = conn.Send(ctx, ovsproto.Message{Type: ovsproto.EchoRequest}) // a failure shows as silence
+			_ = session.Send(ctx, ovsproto.Message{Type: ovsproto.EchoRequest}) // a failure shows as silence
 			cancel()
 		}
 	}

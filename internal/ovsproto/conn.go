@@ -8,12 +8,13 @@ import (
 	"net"
 )
 
-// Conn is an OpenFlow 1.5 connection. One goroutine may read while another sends; otherwise it is not
-// made for several.
+// Conn is an OpenFlow 1.5 connection. One goroutine may read while others send; otherwise it is not
+// made for several. Session is.
 type Conn struct {
-	conn   net.Conn
-	reader *bufio.Reader
-	xid    uint32 // of the last request
+	conn    net.Conn
+	reader  *bufio.Reader
+	sending chan struct{} // holds one element while a goroutine sends
+	xid     uint32        // of the last request
 }
 
 // Dial connects to a bridge's socket, such as /run/openvswitch/br0.mgmt, and says hello.
@@ -27,13 +28,16 @@ func Dial(ctx context.Context, path string) (*Conn, error) {
 
 // NewConn says hello on a connection that either side has opened. If that fails, it closes conn.
 func NewConn(ctx context.Context, conn net.Conn) (*Conn, error) {
-	c := &Conn{conn: conn, reader: bufio.NewReader(conn)}
+	c := &Conn{conn: conn, reader: bufio.NewReaderSize(conn, readAhead), sending: make(chan struct{}, 1)}
 	if err := c.Send(ctx, Message{Type: Hello}); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("say hello: %w", err)
 	}
 	return c, nil
 }
+
+// readAhead is how many bytes are taken from the socket at once: a dump comes in messages of this size.
+const readAhead = 1 << 16
 
 // Close hangs up; who reads or sends gets an error. Closing a nil Conn is harmless.
 func (c *Conn) Close() {
@@ -48,6 +52,17 @@ func (c *Conn) Send(ctx context.Context, messages ...Message) error {
 	for _, m := range messages {
 		out = append(out, m.Bytes()...)
 	}
+	return c.write(ctx, out)
+}
+
+// write sends bytes in one write, after those of others.
+func (c *Conn) write(ctx context.Context, out []byte) error {
+	select {
+	case c.sending <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.sending }()
 	return within(ctx, c.conn.SetWriteDeadline, func() error {
 		_, err := c.conn.Write(out)
 		return err
@@ -114,13 +129,17 @@ const (
 	more            = 1 // OFPMPF_REPLY_MORE
 )
 
+func multipartRequest(xid uint32, t MultipartType, question []byte) Message {
+	body := binary.BigEndian.AppendUint16(nil, uint16(t))
+	body = append(body, 0, 0, 0, 0, 0, 0)
+	return Message{MultipartRequest, xid, append(body, question...)}
+}
+
 // Multipart asks a question and returns the bodies of all replies, each after its multipart header.
 // Other messages that arrive meanwhile are lost. What the bridge refuses is a *RefusedError.
 func (c *Conn) Multipart(ctx context.Context, t MultipartType, question []byte) (replies [][]byte, err error) {
-	body := binary.BigEndian.AppendUint16(nil, uint16(t))
-	body = append(body, 0, 0, 0, 0, 0, 0)
 	xid := c.NextXID()
-	if err := c.Send(ctx, Message{MultipartRequest, xid, append(body, question...)}); err != nil {
+	if err := c.Send(ctx, multipartRequest(xid, t, question)); err != nil {
 		return nil, fmt.Errorf("send multipart request %d: %w", t, err)
 	}
 	for {

@@ -97,7 +97,7 @@ func TestBarrierTellsOfRefusals(t *testing.T) {
 	err := c.Barrier(t.Context(), Message{Type: FlowMod})
 	var refused *RefusedError
 	require.ErrorAs(t, err, &refused)
-	require.Equal(t, "error type 5 code 2", refused.Words)
+	require.Equal(t, "OFPFMFC_BAD_TABLE_ID", refused.Words)
 	require.False(t, refused.Disconnected())
 	go func() { p.write(Message{Type: BarrierReply, XID: p.read().XID}) }()
 	require.NoError(t, c.Barrier(t.Context()))
@@ -119,10 +119,13 @@ func TestRepliesInPartsAreGathered(t *testing.T) {
 func TestMultipartRefusedOrGarbled(t *testing.T) {
 	c, p := connect(t)
 	for words, reply := range map[string]Message{
-		"error type 1 code 2": {Type: Error, Body: []byte{0, 1, 0, 2}},
-		"without a code":      {Type: Error},
-		"message type 21":     {Type: BarrierReply},
-		"of 3 bytes":          {Type: MultipartReply, Body: make([]byte, 3)},
+		"OFPBRC_BAD_STAT":      {Type: Error, Body: []byte{0, 1, 0, 2}},
+		"error type 1 code 99": {Type: Error, Body: []byte{0, 1, 0, 99}},
+		"NXBRC_MUST_BE_ZERO":   {Type: Error, Body: []byte{0xff, 0xff, 0, 4, 0, 0, 0x23, 0x20}},
+		"type 65535 code 4":    {Type: Error, Body: []byte{0xff, 0xff, 0, 4, 0, 0, 0, 1}},
+		"without a code":       {Type: Error},
+		"message type 21":      {Type: BarrierReply},
+		"of 3 bytes":           {Type: MultipartReply, Body: make([]byte, 3)},
 	} {
 		go func() {
 			reply.XID = p.read().XID

@@ -44,13 +44,17 @@ type Message struct {
 
 // Bytes is the message as it goes over the wire.
 func (m Message) Bytes() []byte {
-	if headerLength+len(m.Body) > 0xffff {
-		panic(fmt.Sprintf("ovsproto: message of %d bytes is too long", len(m.Body)))
+	return append(appendHeader(make([]byte, 0, headerLength+len(m.Body)), m.Type, m.XID, len(m.Body)), m.Body...)
+}
+
+// appendHeader appends the header of a message with a body of n bytes.
+func appendHeader(b []byte, t MessageType, xid uint32, n int) []byte {
+	if headerLength+n > 0xffff {
+		panic(fmt.Sprintf("ovsproto: message of %d bytes is too long", n))
 	}
-	b := []byte{version, byte(m.Type)}
-	b = binary.BigEndian.AppendUint16(b, uint16(headerLength+len(m.Body)))
-	b = binary.BigEndian.AppendUint32(b, m.XID)
-	return append(b, m.Body...)
+	b = append(b, version, byte(t))
+	b = binary.BigEndian.AppendUint16(b, uint16(headerLength+n))
+	return binary.BigEndian.AppendUint32(b, xid)
 }
 
 // readMessage reads a message of any version.

@@ -28,11 +28,31 @@ func (e *RefusedError) Disconnected() bool {
 var brokenConnection = []string{"onnection refused", "onnection reset", "onnection closed", "failed to connect",
 	"nd of file", "Broken pipe", "No such file"}
 
+const (
+	experimenterError = 0xffff // a type; the code is the experimenter's, whose number follows
+	refusalHeader     = 4      // type, code; then some of what was refused
+)
+
 // refusal turns the body of an OpenFlow error message into an error (section 7.5.4).
-func refusal(body []byte) error {
-	if len(body) < 4 {
+func refusal(body []byte) *RefusedError {
+	if len(body) < refusalHeader {
 		return &RefusedError{Command: "openflow", Words: "an error without a code"}
 	}
-	return &RefusedError{Command: "openflow", Words: fmt.Sprintf("error type %d code %d",
-		binary.BigEndian.Uint16(body), binary.BigEndian.Uint16(body[2:]))}
+	kind, code := binary.BigEndian.Uint16(body), binary.BigEndian.Uint16(body[2:])
+	words := fmt.Sprintf("error type %d code %d", kind, code)
+	if name := errorName(kind, code, body[refusalHeader:]); name != "" {
+		words = name
+	}
+	return &RefusedError{Command: "openflow", Words: words}
+}
+
+// errorName is what Open vSwitch calls an error, or nothing.
+func errorName(kind, code uint16, rest []byte) string {
+	switch {
+	case kind == experimenterError && len(rest) >= 4 && binary.BigEndian.Uint32(rest) == vendorNicira:
+		return extensionErrors[code]
+	case int(kind) < len(errorNames) && int(code) < len(errorNames[kind]):
+		return errorNames[kind][code]
+	}
+	return ""
 }
