@@ -21,6 +21,10 @@ func TestStatusSaysWhatIsMissing(t *testing.T) {
 	require.Empty(t, st.missing())
 	st.Pools = []pool{{Name: "web", Members: []member{{Name: "be1", Address: "10.20.0.2:8080", Probes: 3}}}}
 	require.Equal(t, "member be1 (10.20.0.2:8080) of pool web is down after 3 probes", st.missing())
+	st.Pools[0].Members[0].Up = true
+	require.Equal(t, "member be1 (10.20.0.2:8080) of pool web has no verdict after 3 probes", st.missing())
+	st.Pools[0].Members[0].Evidence = probed
+	require.Empty(t, st.missing())
 	require.Equal(t, 0, st.Pools[0].member("be1"))
 	require.Equal(t, -1, st.Pools[0].member("be9"))
 }

@@ -48,7 +48,31 @@ func Attach(ctx context.Context, t model.Topology, parent string) ([]Attached, e
 		}
 		all = append(all, Attached{m, fresh})
 	}
-	return all, nil
+	return all, settle(ctx, node, all)
+}
+
+// settle waits until the switch has all ports and brings their devices up for good. The switch opens a device when it
+// likes, and writes the flags back that it has read: one that was brought up in between is down then.
+func settle(ctx context.Context, node *space, all []Attached) error {
+	var wait []string
+	for _, a := range all {
+		wait = append(wait, "--", "wait-until", "Interface", a.Machine.Port.Name, "ofport>0")
+	}
+	if _, err := vsctl(ctx, node, wait...); err != nil {
+		return fmt.Errorf("wait until the switch has its ports: %w", err)
+	}
+	for _, a := range all {
+		if err := node.raise(a.Machine.Port.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vsctl runs ovs-vsctl in the node.
+func vsctl(ctx context.Context, node *space, args ...string) (string, error) {
+	const db, timeout = "--db=unix:/run/openvswitch/db.sock", "--timeout=60"
+	return engine(ctx, append([]string{"exec", node.name, "ovs-vsctl", db, timeout}, args...)...)
 }
 
 func attach(ctx context.Context, node *space, m Machine, pid int) (fresh bool, err error) {
@@ -100,29 +124,28 @@ func (s *space) deafen(device string) error {
 	return nil
 }
 
-// reopened makes a port's device while the switch does not have the port: the userspace datapath goes on to listen on
-// the device that is gone when one of the same name appears.
+// reopened makes a port's device while the switch does not listen to the last one of its name: the userspace datapath
+// would go on to do so. The last one goes first, for hcd may add the port again at any time.
 func reopened(ctx context.Context, node *space, p model.Port, device func() error) error {
-	tool := func(args ...string) (string, error) {
-		return engine(ctx, append([]string{"exec", node.name, "ovs-vsctl", "--timeout=10"}, args...)...)
-	}
-	bridge, err := tool("port-to-br", p.Name)
-	known := err == nil // otherwise hcd adds it
-	if known {
-		if _, err := tool("del-port", p.Name); err != nil {
-			return err
-		}
-	}
 	if err := node.remove(p.Name); err != nil {
 		return err
+	}
+	bridge, err := vsctl(ctx, node, "port-to-br", p.Name)
+	known := err == nil
+	if !known && !strings.Contains(err.Error(), "no port named") && !strings.Contains(err.Error(), "database connection failed") {
+		return err // otherwise the node has just begun, and hcd will add the port
+	}
+	if known {
+		if _, err := vsctl(ctx, node, "--if-exists", "del-port", p.Name); err != nil {
+			return err
+		}
 	}
 	if err := device(); err != nil {
 		return err
 	}
 	if known {
-		if _, err = tool("--may-exist", "add-port", strings.TrimSpace(bridge), p.Name, "--", "set", "Interface", p.Name, fmt.Sprintf("ofport_request=%d", p.Number)); err != nil {
-			return err
-		}
+		_, err = vsctl(ctx, node, "--may-exist", "add-port", strings.TrimSpace(bridge), p.Name, "--", "set", "Interface", p.Name, fmt.Sprintf("ofport_request=%d", p.Number))
+		return err
 	}
 	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/gopacket"
 	"github.com/google/gopacket/layers"
@@ -16,6 +18,7 @@ import (
 type capture struct {
 	socket *os.File
 	done   chan struct{}
+	buffer []byte
 	mu     sync.Mutex
 	all    []opening
 }
@@ -33,7 +36,7 @@ func (s *space) capture() (*capture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("capture at %s: %w", s.name, err)
 	}
-	c := &capture{done: make(chan struct{})}
+	c := &capture{done: make(chan struct{}), buffer: make([]byte, 1<<16)}
 	err = s.do(func() (err error) {
 		c.socket, err = listen(link.Attrs().Index)
 		return err
@@ -50,6 +53,8 @@ func listen(index int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Room for what comes while this program does not run; without it some frames may be missed.
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 32<<20)
 	all := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: index}); err != nil {
 		return nil, errors.Join(err, unix.Close(fd))
@@ -57,15 +62,24 @@ func listen(index int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "capture"), nil
 }
 
+// run reads until the deadline that end sets.
 func (c *capture) run() {
 	defer close(c.done)
-	buffer := make([]byte, 65536)
+	conn, err := c.socket.SyscallConn()
+	for err == nil {
+		err = conn.Read(func(fd uintptr) bool { return c.receive(int(fd)) })
+	}
+}
+
+// receive takes what is there. It returns false when nothing is, to wait for more.
+func (c *capture) receive(fd int) (tookAny bool) {
 	for {
-		n, err := c.socket.Read(buffer)
-		if err != nil {
-			return
+		n, err := unix.Read(fd, c.buffer)
+		if errors.Is(err, unix.EAGAIN) {
+			return tookAny
 		}
-		if o, ok := readOpening(buffer[:n]); ok {
+		tookAny = true // an error is one too: the device went down
+		if o, ok := readOpening(c.buffer[:max(n, 0)]); ok {
 			c.mu.Lock()
 			c.all = append(c.all, o)
 			c.mu.Unlock()
@@ -83,9 +97,20 @@ func readOpening(frame []byte) (opening, bool) {
 	return opening{src: ip.SrcIP.String(), dst: ip.DstIP.String(), port: fmt.Sprint(uint16(tcp.DstPort)), ttl: ip.TTL, answer: tcp.ACK}, true
 }
 
-// end returns what was seen.
+// seen is what came so far.
+func (c *capture) seen() []opening {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.all)
+}
+
+// end returns all that passed until now, what still waits to be read too.
 func (c *capture) end() []opening {
-	_ = c.socket.Close()
+	_ = c.socket.SetReadDeadline(time.Now())
 	<-c.done
+	if conn, err := c.socket.SyscallConn(); err == nil {
+		_ = conn.Control(func(fd uintptr) { c.receive(int(fd)) })
+	}
+	_ = c.socket.Close()
 	return c.all
 }

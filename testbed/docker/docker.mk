@@ -4,6 +4,8 @@
 #   TOPOLOGY=file.yaml         another topology than the example
 #   DATAPATH=system            the kernel's datapath, where the host has the module
 #   PUB_IF=eth1                the public segment on a real interface, not with a client in a container
+#   WAIT=3m                    how long make up waits for the members
+#   STRICT=1                   a time that make verify finds missed is a failure
 #   M=be1  SRC=192.168.5.13  T=11   what drain and enable, trace, flows are about
 
 STAND_DIR := testbed/docker
@@ -14,9 +16,12 @@ PUB_IF    ?=
 BASE      ?= hpnn-base
 NODE      ?= hpnn-lb
 COMPOSE   ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
+WAIT      ?= 1m
+STRICT    ?=
 SHIM      ?= 192.168.5.13
 SHIM_TO   ?= 192.168.5.20 192.168.5.21
 DOCKER_BUILD := DOCKER_BUILDKIT=0 docker build --quiet --build-arg BASE=$(BASE)
+export COMPOSE_HTTP_TIMEOUT ?= 300
 STAND     := $(STAND_BIN)/stand --topology $(TOPOLOGY)
 STAND_UP   = TOPOLOGY=$(abspath $(TOPOLOGY)) DATAPATH=$(DATAPATH) $(COMPOSE) -p hpnn -f $(STAND_FILE)
 LBCTL     := docker exec $(NODE) lbctl
@@ -36,7 +41,8 @@ stand-programs:
 images: stand-programs ## build the stand's images
 	@docker image inspect $(BASE) >/dev/null 2>&1 || test $(BASE) != hpnn-base || \
 	  { echo "there is no image hpnn-base: run make base, or use BASE=debian:bookworm-slim where there is a registry"; exit 1; }
-	@for i in node backend client; do $(DOCKER_BUILD) -t hpnn-$$i -f $(STAND_DIR)/$$i.Dockerfile $(STAND_BIN) >/dev/null && echo "built hpnn-$$i" || exit 1; done
+	@for i in node backend client; do $(DOCKER_BUILD) -t hpnn-$$i -f $(STAND_DIR)/$$i.Dockerfile $(STAND_BIN) >$(STAND_BIN)/build.log 2>&1 && \
+	  echo "built hpnn-$$i" || { cat $(STAND_BIN)/build.log; exit 1; }; done
 
 stand-check: stand-programs
 	@$(STAND) check
@@ -44,16 +50,16 @@ stand-check: stand-programs
 up: stand-check images $(STAND_FILE) ## start the stand in containers; wait until every member is up
 	@$(STAND_UP) up -d --remove-orphans
 	@$(STAND) attach $(if $(PUB_IF),--parent $(PUB_IF))
-	@$(STAND) wait
+	@$(STAND) wait --timeout $(WAIT)
 
 $(STAND_BIN)/compose.yaml: stand-programs
 	@$(STAND) compose >$@
 
-attach: ## wire the stand's containers again, after one was made or started anew
+attach: stand-programs ## wire the stand's containers again, after one was made or started anew
 	@$(STAND) attach $(if $(PUB_IF),--parent $(PUB_IF))
 
-verify: ## check the stand; print what was measured
-	@$(STAND) verify
+verify: stand-programs ## check the stand; print what was measured
+	@$(STAND) verify$(if $(STRICT), --strict)
 
 down: ## stop the stand; nothing is left but the images
 	@$(STAND_UP) down --remove-orphans --timeout 3

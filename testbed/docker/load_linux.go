@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"regexp"
 	"sync"
-	"time"
 )
 
 // answer is what a backend says of a request.
@@ -64,7 +63,7 @@ func (s *space) ask(url string, n int) load {
 
 // askUntil sends requests until it is enough.
 func (s *space) askUntil(url string, enough func(sent int) bool) (l load) {
-	const workers, patience = 4, 8 * time.Second // the latter for a machine that is busy
+	const workers = 4
 	client := s.client(patience)
 	var mu sync.Mutex
 	var all sync.WaitGroup

@@ -14,9 +14,11 @@ import (
 
 // status is what hcd says of itself, as far as it is of interest here.
 type status struct {
+	Started time.Time `json:"started"`
 	Control struct {
 		InSync  bool   `json:"in_sync"`
 		Failure string `json:"failure"`
+		Commits int    `json:"commits"` // bundles that changed the switch
 	} `json:"control"`
 	Pools []pool `json:"pools"`
 }
@@ -31,14 +33,17 @@ type pool struct {
 }
 
 type member struct {
-	Name    string    `json:"name"`
-	Address string    `json:"address"`
-	Up      bool      `json:"up"`
-	InPool  bool      `json:"in_pool"`
-	Slots   int       `json:"slots"`
-	Probes  int       `json:"probes"`
-	Source  string    `json:"probe_source"`
-	Since   time.Time `json:"since"` // it is up or down
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Up      bool   `json:"up"`
+	Admin   string `json:"admin"`
+	// Evidence says how its state is known: assumed, adopted from the switch, or probed.
+	Evidence string    `json:"evidence"`
+	InPool   bool      `json:"in_pool"`
+	Slots    int       `json:"slots"`
+	Probes   int       `json:"probes"`
+	Source   string    `json:"probe_source"`
+	Since    time.Time `json:"since"` // it is up or down
 }
 
 // member is the place of a member in the pool's list, -1 if there is none.
@@ -79,6 +84,9 @@ func (s *space) status(ctx context.Context) (st status, err error) {
 	return st, s.call(ctx, http.MethodGet, "/status", &st)
 }
 
+// probed is the evidence of a member's state that is more than a guess.
+const probed = "probed"
+
 // missing says what a status lacks to be that of a stand that is up; nothing if it is.
 func (st status) missing() string {
 	var all []string
@@ -87,8 +95,12 @@ func (st status) missing() string {
 	}
 	for _, p := range st.Pools {
 		for _, m := range p.Members {
-			if !m.Up {
-				all = append(all, fmt.Sprintf("member %s (%s) of pool %s is down after %d probes", m.Name, m.Address, p.Name, m.Probes))
+			who := fmt.Sprintf("member %s (%s) of pool %s", m.Name, m.Address, p.Name)
+			switch {
+			case !m.Up:
+				all = append(all, fmt.Sprintf("%s is down after %d probes", who, m.Probes))
+			case m.Evidence != probed:
+				all = append(all, fmt.Sprintf("%s has no verdict after %d probes", who, m.Probes))
 			}
 		}
 	}
@@ -107,19 +119,20 @@ func Wait(ctx context.Context, t model.Topology) error {
 		return err
 	}
 	defer node.close()
-	return node.await(ctx, func(st status) string { return st.missing() })
+	_, err = node.await(ctx, status.missing)
+	return err
 }
 
-// await asks hcd until nothing is missing.
-func (s *space) await(ctx context.Context, missing func(status) string) error {
-	tick := time.NewTicker(50 * time.Millisecond)
+// await asks hcd until nothing is missing, and returns the status that lacked nothing.
+func (s *space) await(ctx context.Context, missing func(status) string) (status, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	last := "hcd has not answered"
+	last := "hcd did not answer"
 	for {
 		st, err := s.status(ctx)
 		if err == nil {
 			if last = missing(st); last == "" {
-				return nil
+				return st, nil
 			}
 		} else if ctx.Err() == nil {
 			last = err.Error()
@@ -127,7 +140,7 @@ func (s *space) await(ctx context.Context, missing func(status) string) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s (docker logs %s says more)", last, s.name)
+			return status{}, fmt.Errorf("%s (docker logs %s says more)", last, s.name)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package docker
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -35,6 +36,20 @@ func TestReportPrintsWhatWasMeasured(t *testing.T) {
 	require.Contains(t, out.String(), "ok    members that are up                                        4  (want 4)\n")
 	require.Contains(t, out.String(), "FAIL  digest                                                     abc\n")
 	require.Contains(t, out.String(), "1 of 2 checks passed\n")
+}
+
+func TestReportForgivesLateTimesUnlessStrict(t *testing.T) {
+	var out bytes.Buffer
+	r := &report{out: &out}
+	r.took(5*time.Second, 7*time.Second, "be1 is out after")
+	r.took(8*time.Second, 7*time.Second, "be1 is out after")
+	require.NoError(t, r.end())
+	require.Contains(t, out.String(), "ok    be1 is out after                                           5.0 s  (want ≤ 7.0 s)\n")
+	require.Contains(t, out.String(), "late  be1 is out after                                           8.0 s  (want ≤ 7.0 s)\n")
+	require.Contains(t, out.String(), "1 of 2 checks passed\nlate: be1 is out after: is the machine busy?")
+	r = &report{out: &out, strict: true}
+	r.took(8*time.Second, 7*time.Second, "be1 is out after")
+	require.EqualError(t, r.end(), "failed: be1 is out after")
 }
 
 func TestSharesAreInOrder(t *testing.T) {

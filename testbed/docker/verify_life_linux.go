@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +12,7 @@ import (
 	"hpnn/model"
 )
 
-// slack is what it may take to commit the slots after a verdict.
+// slack is what may pass between the verdict and the switch, and for the last probe to be waited for.
 const slack = time.Second
 
 // public asks by a public listener, or by any if there is none.
@@ -22,29 +23,58 @@ func (v *verifier) public() ask {
 	return v.asks()[0]
 }
 
-// digest checks that the layout is what it was when all was well.
+// digest checks that the layout comes back to what it was when all was well.
 func (v *verifier) digest(ctx context.Context, when string) {
-	st, err := v.node.status(ctx)
-	if v.must(err, "ask hcd") {
-		v.check(st.Pools[0].Digest == v.begun.Pools[0].Digest, "digest "+when, short(st.Pools[0].Digest), short(v.begun.Pools[0].Digest))
+	want := v.begun.Pools[0].Digest
+	st, err := v.await(ctx, func(st status) string {
+		if st.Pools[0].Digest != want {
+			return "the digest is " + short(st.Pools[0].Digest)
+		}
+		return complete(st)
+	})
+	if v.must(err, "digest "+when) {
+		v.check(st.Pools[0].Digest == want, "digest "+when, short(st.Pools[0].Digest), short(want))
 	}
 }
 
-func without(name string) func(status) string {
-	return func(st status) string {
-		if m := st.Pools[0].Members[st.Pools[0].member(name)]; m.InPool || m.Slots > 0 {
-			return name + " still has slots"
-		}
-		return ""
+// afterwards checks that no request fails, and that none is answered by a member that is out, if it is named.
+func (v *verifier) afterwards(ctx context.Context, n int, when, out string) {
+	missing, want := complete, "none failed"
+	if out != "" {
+		missing, want = without(out), "none failed, none of "+out
 	}
+	var l load
+	v.steady(ctx, missing, func() { l = v.ask(v.public(), n) })
+	v.check(len(l.failed) == 0 && l.counts()[out] == 0, fmt.Sprintf("%d requests %s", n, when), l.text(), want)
+}
+
+// drained is what became of the requests around a drain.
+type drained struct {
+	pool          pool // when the member was out
+	during, after load
+	ticks         int // of a download from the member that had begun before
+	download, err error
 }
 
 // drain takes a member out under load, with a download from it that goes on.
 func (v *verifier) drain(ctx context.Context) {
 	a, name := v.public(), v.pool.Members[0].Name
+	var d drained
+	v.steady(ctx, complete, func() { d = v.drained(ctx, a, name) })
+	if v.must(d.err, "drain "+name) {
+		p := d.pool
+		v.check(p.Foreign == 0, "slots that moved when "+name+" was drained", fmt.Sprintf("%d of its own, %d of others", p.Moved-p.Foreign, p.Foreign), "0 of others")
+		v.check(len(d.during.failed) == 0, "requests during the drain", d.during.text(), "none failed")
+		v.check(len(d.after.failed) == 0 && d.after.counts()[name] == 0, fmt.Sprintf("%d requests after it", requests), d.after.text(), "none failed, none of "+name)
+		v.check(d.download == nil && d.ticks == slowTicks, "download of "+name+" that was under way", fmt.Sprintf("%d ticks, error: %v", d.ticks, d.download), fmt.Sprintf("%d ticks", slowTicks))
+	}
+	v.digest(ctx, "after enable")
+}
+
+// drained drains a member and enables it again.
+func (v *verifier) drained(ctx context.Context, a ask, name string) (d drained) {
 	download := v.slow(a, name)
-	stop := make(chan struct{})
-	done := make(chan load)
+	stop, done := make(chan struct{}), make(chan load)
 	go func() {
 		done <- v.spaces[a.from.Name].askUntil(a.url, func(int) bool {
 			select {
@@ -55,34 +85,26 @@ func (v *verifier) drain(ctx context.Context) {
 			}
 		})
 	}()
-	err := v.node.call(ctx, http.MethodPost, "/drain?member="+name, nil)
-	if err == nil {
-		err = v.await(ctx, 5*time.Second, without(name))
-	}
-	drained, statusErr := v.node.status(ctx)
-	after := v.spaces[a.from.Name].ask(a.url, requests)
-	close(stop)
-	during := <-done
-	if v.must(err, "drain "+name) && v.must(statusErr, "ask hcd") {
-		p := drained.Pools[0]
-		v.check(p.Foreign == 0, "slots that moved when "+name+" was drained", fmt.Sprintf("%d of its own, %d of others", p.Moved-p.Foreign, p.Foreign), "0 of others")
-	}
-	v.check(len(during.failed) == 0, "requests during the drain", during.text(), "none failed")
-	v.check(len(after.failed) == 0 && after.counts()[name] == 0, fmt.Sprintf("%d requests after it", requests), after.text(), "none failed, none of "+name)
-	ticks, err := download()
-	v.check(err == nil && ticks == slowTicks, "download of "+name+" that was under way", fmt.Sprintf("%d ticks, error: %v", ticks, err), fmt.Sprintf("%d ticks", slowTicks))
-	if v.must(v.node.call(ctx, http.MethodPost, "/enable?member="+name, nil), "enable "+name) {
-		if err := v.awaitAll(ctx, 10*time.Second); v.must(err, "enable "+name) {
-			v.digest(ctx, "after enable")
+	d.err = v.node.call(ctx, http.MethodPost, "/drain?member="+name, nil)
+	if d.err == nil {
+		var st status
+		if st, d.err = v.await(ctx, gone(name)); d.err == nil {
+			d.pool = st.Pools[0]
 		}
 	}
+	d.after = v.ask(a, requests)
+	close(stop)
+	d.during = <-done
+	d.ticks, d.download = download()
+	d.err = errors.Join(d.err, v.node.call(ctx, http.MethodPost, "/enable?member="+name, nil))
+	return d
 }
 
 const slowTicks = 6
 
 // slow begins downloads until one is served by the member; what it returns waits for the end and counts the lines.
 func (v *verifier) slow(a ask, member string) func() (int, error) {
-	client := v.spaces[a.from.Name].client(60 * time.Second)
+	client := v.spaces[a.from.Name].client(slowTicks*time.Second + patience)
 	url := fmt.Sprintf("%sslow?seconds=%d", a.url, slowTicks)
 	for range 100 {
 		reply, err := client.Get(url)
@@ -104,48 +126,41 @@ func (v *verifier) slow(a ask, member string) func() (int, error) {
 	return func() (int, error) { return 0, fmt.Errorf("no download was served by %s", member) }
 }
 
+// promised is the time in which a member that is silent must be out of the pool, in the switch too: its probes fail, the
+// last of them by its timeout.
+func promised(h model.HealthMonitor) time.Duration { return time.Duration(h.Fall)*h.Interval + slack }
+
 // freeze stops a member as docker pause does: its kernel still accepts connections, nobody answers.
 func (v *verifier) freeze(ctx context.Context) {
-	name := v.pool.Members[0].Name
-	m, ok := v.machine(name)
-	if !ok {
-		return
-	}
-	h := v.pool.Health
+	m := v.backends()[0]
+	begun := time.Now() // before it: the time that docker takes counts
 	if _, err := engine(ctx, "pause", m.Container); !v.must(err, "docker pause") {
 		return
 	}
-	begun := time.Now()
-	err := v.await(ctx, 30*time.Second, without(name))
-	took, limit := time.Since(begun), time.Duration(h.Fall)*h.Interval+h.Timeout
-	st, statusErr := v.node.status(ctx)
-	if v.must(statusErr, "ask hcd") {
-		verdict := st.Pools[0].Members[st.Pools[0].member(name)].Since.Sub(begun)
-		v.check(err == nil && verdict <= limit, name+" is found dead after", seconds(verdict), "≤ fall × interval + timeout = "+seconds(limit))
+	if _, err := v.await(ctx, gone(m.Name)); v.must(err, m.Name+" is out") {
+		v.took(time.Since(begun), promised(v.pool.Health), m.Name+" is out of the pool after")
 	}
-	v.check(err == nil && took <= limit+slack, name+" has no slots after", seconds(took), "≤ "+seconds(limit+slack))
-	a := v.public()
-	l := v.spaces[a.from.Name].ask(a.url, requests)
-	v.check(len(l.failed) == 0 && l.counts()[name] == 0, fmt.Sprintf("%d requests afterwards", requests), l.text(), "none failed, none of "+name)
+	v.afterwards(ctx, requests, "afterwards", m.Name)
+	begun = time.Now()
 	if _, err := engine(ctx, "unpause", m.Container); !v.must(err, "docker unpause") {
 		return
 	}
-	begun = time.Now()
-	err = v.awaitAll(ctx, 30*time.Second)
-	took, limit = time.Since(begun), time.Duration(h.Rise)*h.Interval+h.Timeout+slack
-	v.check(err == nil && took <= limit, name+" is back after", seconds(took), "≤ "+seconds(limit))
+	if _, err := v.await(ctx, complete); v.must(err, m.Name+" is back") {
+		v.took(time.Since(begun), time.Duration(v.pool.Health.Rise)*v.pool.Health.Interval+slack, m.Name+" is back after")
+	}
 	v.digest(ctx, "after it came back")
 }
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 // dropped is what the first pool's table counted of frames without a live member.
 func (v *verifier) dropped(ctx context.Context) (int, error) {
 	var traffic []struct {
 		Dropped int `json:"dropped"`
 	}
-	if err := v.node.call(ctx, http.MethodGet, "/traffic", &traffic); err != nil || len(traffic) == 0 {
-		return 0, fmt.Errorf("ask hcd for the pool's traffic: %w", err)
+	if err := v.node.call(ctx, http.MethodGet, "/traffic", &traffic); err != nil {
+		return 0, err
+	}
+	if len(traffic) == 0 {
+		return 0, errors.New("ask hcd: it knows of no pool's traffic")
 	}
 	return traffic[0].Dropped, nil
 }
@@ -156,28 +171,43 @@ func (v *verifier) freezeAll(ctx context.Context) {
 	for _, m := range v.backends() {
 		names = append(names, m.Container)
 	}
+	begun := time.Now()
 	if _, err := engine(ctx, append([]string{"pause"}, names...)...); !v.must(err, "docker pause") {
 		return
 	}
-	begun := time.Now()
-	err := v.await(ctx, 30*time.Second, func(st status) string {
-		if st.Pools[0].Live > 0 {
+	_, err := v.await(ctx, func(st status) string {
+		if st.Pools[0].Live > 0 || !st.Control.InSync {
 			return fmt.Sprintf("%d members are live", st.Pools[0].Live)
 		}
 		return ""
 	})
-	v.check(err == nil, "no member is live after", seconds(time.Since(begun)), "")
-	before, _ := v.dropped(ctx)
+	if v.must(err, "no member is live") {
+		v.took(time.Since(begun), promised(v.pool.Health), "no member is live after")
+		v.unanswered(ctx)
+	}
+	begun = time.Now()
+	if _, err := engine(ctx, append([]string{"unpause"}, names...)...); v.must(err, "docker unpause") {
+		_, err = v.await(ctx, complete)
+		if v.must(err, "all are back") {
+			v.took(time.Since(begun), time.Duration(v.pool.Health.Rise)*v.pool.Health.Interval+slack, "all are back after")
+		}
+		v.digest(ctx, "after they came back")
+	}
+}
+
+// unanswered asks once, and waits until the table has counted it.
+func (v *verifier) unanswered(ctx context.Context) {
+	before, err := v.dropped(ctx)
+	if !v.must(err, "drops") {
+		return
+	}
 	a := v.public()
 	_, failure := get(v.spaces[a.from.Name].client(1500*time.Millisecond), a.url)
-	after, err := v.dropped(ctx)
+	after := before
+	for limit := time.Now().Add(patience); err == nil && after == before && time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
+		after, err = v.dropped(ctx)
+	}
 	if v.must(err, "drops") {
 		v.check(failure != nil && after > before, "a request", fmt.Sprintf("%v; dropped %d before, %d after", failure, before, after), "a timeout, counted")
-	}
-	if _, err := engine(ctx, append([]string{"unpause"}, names...)...); v.must(err, "docker unpause") {
-		begun = time.Now()
-		err = v.awaitAll(ctx, 30*time.Second)
-		v.check(err == nil, "all are back after", seconds(time.Since(begun)), "")
-		v.digest(ctx, "after they came back")
 	}
 }

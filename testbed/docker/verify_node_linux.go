@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"time"
 
 	"hpnn/model"
 )
@@ -24,7 +25,7 @@ func (v *verifier) addresses(ctx context.Context) {
 			}
 		}
 		for _, a := range own {
-			ttl, took := ping(ctx, m, a)
+			ttl, took := ping(ctx, m, a, patience)
 			mac := v.neighbour(m, a)
 			v.check(ttl == "64" && mac == s.Gateway.MAC.String(), fmt.Sprintf("ping %v from %s", a, m.Name),
 				fmt.Sprintf("ttl %s, %s ms, at %s", ttl, took, mac), fmt.Sprintf("ttl 64, at %v", s.Gateway.MAC))
@@ -33,7 +34,7 @@ func (v *verifier) addresses(ctx context.Context) {
 	if a, ok := v.listener(model.Private); ok {
 		public, ok := v.listener(model.Public)
 		if ok {
-			ttl, _ := ping(ctx, public.from, a.VIP)
+			ttl, _ := ping(ctx, public.from, a.VIP, 2*time.Second)
 			v.check(ttl == "", fmt.Sprintf("ping %v, a private VIP, from %s", a.VIP, public.from.Name), orNone(ttl), "no answer")
 		}
 	}
@@ -48,9 +49,10 @@ func orNone(ttl string) string {
 
 var pingReply = regexp.MustCompile(`ttl=(\d+) time=([0-9.]+) ms`)
 
-// ping runs the container's own program. The TTL is empty if nothing answers.
-func ping(ctx context.Context, m Machine, a netip.Addr) (ttl, took string) {
-	out, _ := engine(ctx, "exec", m.Container, "ping", "-n", "-c", "1", "-W", "2", a.String()) // no answer is an error too
+// ping runs the container's own program. The TTL is empty if nothing answers within a time.
+func ping(ctx context.Context, m Machine, a netip.Addr, within time.Duration) (ttl, took string) {
+	wait := fmt.Sprint(int(within.Seconds()))
+	out, _ := engine(ctx, "exec", m.Container, "ping", "-n", "-c", "1", "-W", wait, a.String()) // no answer is an error too
 	if found := pingReply.FindStringSubmatch(out); found != nil {
 		return found[1], found[2]
 	}
@@ -94,7 +96,7 @@ func (v *verifier) routing(ctx context.Context) {
 	}
 	for _, g := range v.machines {
 		if g.Role == Gateway && g.Segment == backends[0].Segment {
-			ttl, took := ping(ctx, g, backends[0].Address.Addr())
+			ttl, took := ping(ctx, g, backends[0].Address.Addr(), patience)
 			v.check(ttl == "64", fmt.Sprintf("ping %s from %s, through the uplink", backends[0].Name, g.Name), strings.TrimSpace(orNone(ttl)+", "+took+" ms"), "ttl 64")
 		}
 	}

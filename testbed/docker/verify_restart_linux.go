@@ -2,63 +2,88 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
 
-// patience is for programs and containers to come back on a machine that is busy.
-const patience = 60 * time.Second
+// few is how many requests must not fail after something came back.
+const few = requests / 4
 
-// restarts ends programs of the node, then containers.
-func (v *verifier) restarts(ctx context.Context) {
-	for _, program := range []string{"hcd", "ovs-vswitchd"} {
-		v.kill(ctx, program)
-	}
-	last := v.backends()[len(v.backends())-1]
-	v.restart(ctx, last.Name, last.Container, func(st status) string {
-		if m := st.Pools[0].Members[st.Pools[0].member(last.Name)]; m.InPool {
-			return last.Name + " is still in"
-		}
-		return ""
-	})
-	v.restart(ctx, "the node", v.topology.Node.Name, nil)
+// programs ends programs of the node. Without hcd traffic goes on; without the switch it stands still until that is back.
+func (v *verifier) programs(ctx context.Context) {
+	v.kill(ctx, "hcd", func(before, st status) bool { return !st.Started.Equal(before.Started) })
+	v.kill(ctx, "ovs-vswitchd", func(before, st status) bool { return st.Control.Commits > before.Control.Commits })
 }
 
-// kill ends a program as kill -9 does. Without hcd traffic goes on; without the switch it stands still until that is back.
-func (v *verifier) kill(ctx context.Context, program string) {
-	find := fmt.Sprintf(`for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = %s ] && kill -9 ${p#/proc/}; done; true`, program)
-	if _, err := engine(ctx, "exec", v.topology.Node.Name, "sh", "-c", find); !v.must(err, "kill "+program) {
+// kill ends a program; back tells that what followed from that is over.
+func (v *verifier) kill(ctx context.Context, program string, back func(before, now status) bool) {
+	before, err := v.await(ctx, complete)
+	if !v.must(err, "all members are in") {
 		return
 	}
-	a, begun := v.public(), time.Now()
+	find := fmt.Sprintf(`for p in /proc/[0-9]*; do [ "$(cat $p/comm)" = %s ] && kill -9 ${p#/proc/}; done; true`, program)
+	begun := time.Now()
+	if _, err := engine(ctx, "exec", v.topology.Node.Name, "sh", "-c", find); !v.must(err, "kill -9 of "+program) {
+		return
+	}
 	if program == "hcd" {
-		l := v.spaces[a.from.Name].ask(a.url, requests/4)
-		v.check(len(l.failed) == 0, "requests while hcd is dead and comes back", l.text(), "none failed")
+		l := v.ask(v.public(), few)
+		v.check(len(l.failed) == 0, fmt.Sprintf("%d requests while hcd is dead and comes back", few), l.text(), "none failed")
 	}
-	err := v.awaitAll(ctx, patience)
-	v.check(err == nil, "all members are up after kill -9 of "+program, fmt.Sprintf("%s %s", seconds(time.Since(begun)), reason(err)), "")
+	_, err = v.await(ctx, func(st status) string {
+		if !back(before, st) {
+			return program + " is not back"
+		}
+		return complete(st)
+	})
+	if v.must(err, program+" is back") {
+		v.check(true, program+" is back, all members are up after", seconds(time.Since(begun)), "")
+	}
 	v.digest(ctx, "after kill -9 of "+program)
-	l := v.spaces[a.from.Name].ask(a.url, requests/4)
-	v.check(len(l.failed) == 0, "requests after kill -9 of "+program, l.text(), "none failed")
+	v.afterwards(ctx, few, "after kill -9 of "+program, "")
 }
 
-func reason(err error) string {
-	if err == nil {
-		return ""
+// containers ends containers. A new one has no wire until it is attached.
+func (v *verifier) containers(ctx context.Context) {
+	backends, node := v.backends(), v.topology.Node.Name
+	killed, restarted := backends[len(backends)/2], backends[len(backends)-1]
+
+	begun := time.Now()
+	if _, err := engine(ctx, "kill", killed.Container); v.must(err, "docker kill of "+killed.Name) {
+		if _, err := v.await(ctx, gone(killed.Name)); v.must(err, killed.Name+" is out") {
+			v.took(time.Since(begun), promised(v.pool.Health), killed.Name+" is out after docker kill")
+		}
+		v.afterwards(ctx, few, "afterwards", killed.Name)
+		v.again(ctx, "docker start of "+killed.Name, nil, "start", killed.Container)
 	}
-	return err.Error()
+	v.again(ctx, "docker restart of "+restarted.Name, gone(restarted.Name), "restart", "--time", "3", restarted.Container)
+
+	if _, err := engine(ctx, "pause", node); v.must(err, "docker pause of the node") {
+		time.Sleep(2 * time.Second)
+		if _, err := engine(ctx, "unpause", node); v.must(err, "docker unpause of the node") {
+			v.digest(ctx, "after docker pause of the node")
+			v.afterwards(ctx, few, "after docker pause of the node", "")
+		}
+	}
+	if _, err := engine(ctx, "kill", node); v.must(err, "docker kill of the node") {
+		v.again(ctx, "docker kill and start of the node", nil, "start", node)
+	}
+	v.again(ctx, "docker restart of the node", nil, "restart", "--time", "10", node)
 }
 
-// restart restarts a container, which takes its wires away, and attaches it again.
-func (v *verifier) restart(ctx context.Context, what, container string, noticed func(status) string) {
-	if _, err := engine(ctx, "restart", "--time", "3", container); !v.must(err, "docker restart") {
+// again makes a container run again, which has no wires then, and attaches it. Before that, noticed must lack nothing.
+func (v *verifier) again(ctx context.Context, what string, noticed func(status) string, command ...string) {
+	if _, err := engine(ctx, command...); !v.must(err, what) {
 		return
 	}
 	if noticed != nil {
-		v.check(v.await(ctx, patience, noticed) == nil, what+" without its wire is out", "yes", "")
+		_, err := v.await(ctx, noticed)
+		v.check(err == nil, "without its wire it is out", yes(err), "yes")
 	}
+	begun := time.Now()
 	attached, err := Attach(ctx, v.topology, "")
-	if !v.must(err, "attach") || !v.must(v.enter(ctx), "enter") {
+	if err = errors.Join(err, v.enter(ctx)); !v.must(err, "attach after "+what) {
 		return
 	}
 	fresh := 0
@@ -67,11 +92,17 @@ func (v *verifier) restart(ctx context.Context, what, container string, noticed 
 			fresh++
 		}
 	}
-	begun := time.Now()
-	err = v.awaitAll(ctx, patience)
-	v.check(err == nil, fmt.Sprintf("all members are up after docker restart of %s", what), fmt.Sprintf("%s, %d wires new %s", seconds(time.Since(begun)), fresh, reason(err)), "")
-	v.digest(ctx, "after the restart of "+what)
-	a := v.public()
-	l := v.spaces[a.from.Name].ask(a.url, requests/4)
-	v.check(len(l.failed) == 0, "requests after the restart of "+what, l.text(), "none failed")
+	_, err = v.await(ctx, complete)
+	if v.must(err, "all members are up after "+what) {
+		v.check(true, "all members are up after "+what, fmt.Sprintf("%s, %d wires new", seconds(time.Since(begun)), fresh), "")
+	}
+	v.digest(ctx, "after it")
+	v.afterwards(ctx, few, "after it", "")
+}
+
+func yes(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return "yes"
 }

@@ -34,6 +34,7 @@ func main() {
 func command() *cobra.Command {
 	var file, parent string
 	var within time.Duration
+	var strict bool
 	root := &cobra.Command{Use: "stand", Short: "Build and check the stand in containers", SilenceUsage: true, SilenceErrors: true}
 	root.PersistentFlags().StringVar(&file, "topology", "examples/hpnn.yaml", "the topology `FILE`")
 	add := func(use, short string, run func(context.Context, model.Topology) error) *cobra.Command {
@@ -59,8 +60,8 @@ func command() *cobra.Command {
 		return wait(ctx, t, within)
 	}).Flags().DurationVar(&within, "timeout", time.Minute, "how long to wait")
 	add("verify", "Run the checks, print what was measured", func(ctx context.Context, t model.Topology) error {
-		return docker.Verify(ctx, t, os.Stdout)
-	})
+		return docker.Verify(ctx, t, docker.Strictness(strict), os.Stdout)
+	}).Flags().BoolVar(&strict, "strict", false, "let a time that was missed be a failure; the machine must have nothing else to do")
 	return root
 }
 
