@@ -61,9 +61,8 @@ attach: stand-programs ## wire the stand's containers again, after one was made 
 verify: stand-programs ## check the stand; print what was measured
 	@$(STAND) verify$(if $(STRICT), --strict)
 
-down: ## stop the stand; nothing is left but the images
-	@$(STAND_UP) down --remove-orphans --timeout 3
-	@left=$$(docker ps -aq --filter label=hpnn.stand); test -z "$$left" || { echo "left: $$left"; exit 1; }
+down: stand-programs $(STAND_FILE) ## stop the stand; nothing is left but the images
+	@TOPOLOGY=$(abspath $(TOPOLOGY)) $(STAND) down -- $(COMPOSE) -p hpnn -f $(STAND_FILE) down --remove-orphans --timeout 3
 
 health: ## of the stand's node: the members' health
 	@$(LBCTL) health
@@ -72,9 +71,11 @@ slots: ## of the stand's node: the slot tables
 	@$(LBCTL) slots
 
 drain: ## M=be1: give a member no new connections
+	@test -n "$(M)" || { echo "say which member: make drain M=be1"; exit 1; }
 	@$(LBCTL) drain $(M)
 
 enable: ## M=be1: give it connections again
+	@test -n "$(M)" || { echo "say which member: make enable M=be1"; exit 1; }
 	@$(LBCTL) enable $(M)
 
 metrics: ## of the stand's node: what Prometheus reads
@@ -86,8 +87,8 @@ ports: ## of the stand's node: the bridge's ports
 conns: ## of the stand's node: the tracked connections
 	@$(LBCTL) conns
 
-trace: ## SRC=192.168.5.13 [SEG=pub0 VIP=192.168.5.21]: the way of a client's first frame
-	@$(LBCTL) trace in_port=$(or $(SEG),pub0),tcp,nw_src=$(SRC),nw_dst=$(or $(VIP),192.168.5.21),tp_dst=80
+trace: ## [SRC=192.168.5.13 SEG=pub0 VIP=192.168.5.21]: the way of a client's first frame, table by table
+	@$(LBCTL) trace "$$($(STAND) flow "$(SRC)" "$(SEG)" "$(VIP)")"
 
 fdb: ## of the stand's node: the learned addresses
 	@$(LBCTL) fdb

@@ -5,6 +5,8 @@
 //	stand attach    wire the containers to the node's ports
 //	stand wait      return when every member is up
 //	stand verify    run the checks, print what was measured
+//	stand flow      print a client's first frame, for lbctl trace
+//	stand down      run the command that removes the containers, say what is left
 package main
 
 import (
@@ -62,7 +64,27 @@ func command() *cobra.Command {
 	add("verify", "Run the checks, print what was measured", func(ctx context.Context, t model.Topology) error {
 		return docker.Verify(ctx, t, docker.Strictness(strict), os.Stdout)
 	}).Flags().BoolVar(&strict, "strict", false, "let a time that was missed be a failure; the machine must have nothing else to do")
+	root.AddCommand(&cobra.Command{Use: "flow [SRC [PORT [VIP]]]", Short: "Print a client's first frame, for lbctl trace", Args: cobra.MaximumNArgs(3), RunE: func(_ *cobra.Command, args []string) error {
+		return flow(file, args)
+	}})
+	root.AddCommand(&cobra.Command{Use: "down COMMAND...", Short: "Run the command that removes the containers, say what is left", Args: cobra.MinimumNArgs(1), RunE: func(c *cobra.Command, args []string) error {
+		return docker.Down(c.Context(), args)
+	}})
 	return root
+}
+
+func flow(file string, args []string) error {
+	t, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	args = append(args, "", "", "")
+	text, err := docker.FirstFrame(t, args[0], args[1], args[2])
+	if err != nil {
+		return err
+	}
+	fmt.Println(text)
+	return nil
 }
 
 func check(ctx context.Context) error {
