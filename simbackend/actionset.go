@@ -115,6 +115,6 @@ func (p *pass) runSet(table openflow.TableID) {
 		return
 	}
 	p.inSet = true
-	p.run(&c, table)
+	p.perform(c, table)
 	p.inSet = false
 }

@@ -80,7 +80,7 @@ func (s *Switch) PacketOut(ctx context.Context, in datapath.Injection, actions [
 	if err != nil {
 		return fmt.Errorf("send frame: %w", err)
 	}
-	s.packetOut(in, &c)
+	s.packetOut(in, c)
 	return nil
 }
 

@@ -1,8 +1,7 @@
 package simbackend
 
 import (
-	"maps"
-	"slices"
+	"math/bits"
 
 	"hpnn/datapath/openflow"
 	"hpnn/simbackend/flow"
@@ -15,24 +14,43 @@ import (
 // stand together in a subtable: a hash table of the masked key. A lookup then costs one
 // probe a subtable. Subtables are tried in descending order of their highest priority,
 // and the search ends at the first that can no longer beat the best rule found (tuple
-// space search; Srinivasan, Suri and Varghese, SIGCOMM 1999).
+// space search; Srinivasan, Suri and Varghese, SIGCOMM 1999). Many are passed over before
+// anything is hashed, for the frame lacks what all their rules want.
 //
 // Where two rules of equal priority match, OpenFlow leaves the result open. Like OVS in
 // practice, the one that was inserted first wins.
 type classifier struct {
-	subtables []*subtable // by descending highest priority
-	byMask    map[flow.Key]*subtable
-	count     int
+	probes []probe // by descending highest priority
+	byMask map[uint64][]*subtable
+	count  int
 }
+
+// probe is a subtable and what tells at once that it holds nothing for a key.
+type probe struct {
+	highest uint16 // priority
+	common  uint8  // a word of the key, besides its kind
+	kind    shared
+	other   shared // of the common word
+	*subtable
+}
+
+// shared is the bits of a word in which all rules of a subtable agree. It may be fewer, not more.
+type shared struct{ mask, value uint64 }
 
 // subtable is the rules of one mask.
 type subtable struct {
-	mask    flow.Key
-	words   []uint8        // of the mask that are not 0
-	highest uint16         // priority
-	count   map[uint16]int // of rules, by priority
+	words   []masked
 	buckets []bucket
-	used    int // buckets
+	used    int            // buckets
+	count   map[uint16]int // of rules, by priority
+	mask    flow.Key       // of which words is what is not 0
+	shared  []shared       // by word
+}
+
+// masked is a word of a key that a mask touches.
+type masked struct {
+	mask uint64
+	word uint8
 }
 
 // bucket is a slot of the open-addressing hash table: rules of one value, by descending
@@ -45,32 +63,62 @@ type bucket struct {
 // lookup returns the best rule for k, or nil.
 func (c *classifier) lookup(k *flow.Key) *rule {
 	var best *rule
-	for _, s := range c.subtables {
-		if best != nil && best.flow.Priority > s.highest {
+	kind := k[flow.KindWord]
+	for i := range c.probes {
+		p := &c.probes[i]
+		if best != nil && best.priority > p.highest {
 			break
 		}
-		if r := s.find(k); r != nil && (best == nil || r.flow.Priority > best.flow.Priority ||
-			r.flow.Priority == best.flow.Priority && r.seq < best.seq) {
+		if kind&p.kind.mask != p.kind.value || k[p.common]&p.other.mask != p.other.value {
+			continue
+		}
+		if r := p.find(k); r != nil && (best == nil || r.beats(best)) {
 			best = r
 		}
 	}
 	return best
 }
 
-const hashMultiplier = 0x9e3779b97f4a7c15
+// beats reports whether r is taken where both match.
+func (r *rule) beats(o *rule) bool {
+	return r.priority > o.priority || r.priority == o.priority && r.seq < o.seq
+}
 
+// Multipliers of the hash: odd, and without a pattern.
+const (
+	multiplier = 0x9e3779b97f4a7c15
+	stride     = 0xd6e8feb86659fd93
+)
+
+// hash spreads each masked word by a folded multiplication. The words do not wait for each other.
 func (s *subtable) hash(k *flow.Key) uint64 {
-	h := uint64(1)
-	for _, w := range s.words {
-		h = (h ^ k[w]&s.mask[w]) * hashMultiplier
-		h ^= h >> 32
+	var h, salt uint64
+	for i := range s.words {
+		p := &s.words[i]
+		salt += stride
+		h += spread(k[p.word]&p.mask ^ salt)
 	}
 	return h
 }
 
+// hashPacked is the hash of a value whose words are masked already.
+func hashPacked(value []uint64) uint64 {
+	var h, salt uint64
+	for _, v := range value {
+		salt += stride
+		h += spread(v ^ salt)
+	}
+	return h
+}
+
+func spread(v uint64) uint64 {
+	hi, lo := bits.Mul64(v, multiplier)
+	return hi ^ lo
+}
+
 func (s *subtable) matches(r *rule, k *flow.Key) bool {
-	for _, w := range s.words {
-		if k[w]&s.mask[w] != r.value[w] {
+	for i, v := range r.value {
+		if p := &s.words[i]; k[p.word]&p.mask != v {
 			return false
 		}
 	}
@@ -92,133 +140,37 @@ func (s *subtable) find(k *flow.Key) *rule {
 	}
 }
 
+// of returns the subtable of a mask, or nil.
+func (c *classifier) of(mask *flow.Key) *subtable {
+	for _, s := range c.byMask[mask.Hash()] {
+		if s.mask == *mask {
+			return s
+		}
+	}
+	return nil
+}
+
 // exact returns the rule with this very mask, value and priority.
 func (c *classifier) exact(value, mask *flow.Key, priority uint16) *rule {
-	s := c.byMask[*mask]
-	if s == nil {
-		return nil
+	if s := c.of(mask); s != nil {
+		return s.exact(value, priority)
 	}
-	return s.exact(value, priority)
+	return nil
 }
 
 func (s *subtable) exact(value *flow.Key, priority uint16) *rule {
 	for r := s.find(value); r != nil; r = r.next {
-		if r.flow.Priority == priority {
+		if r.priority == priority {
 			return r
 		}
 	}
 	return nil
 }
 
-// insert adds r, whose key no other rule of the table has.
-func (c *classifier) insert(r *rule, mask flow.Key) {
-	s := c.byMask[mask]
-	if s == nil {
-		s = &subtable{mask: mask, words: mask.UsedWords(), count: map[uint16]int{}, buckets: make([]bucket, 4)}
-		if c.byMask == nil {
-			c.byMask = map[flow.Key]*subtable{}
-		}
-		c.byMask[mask] = s
-		c.subtables = append(c.subtables, s)
-	}
-	s.insert(r)
-	c.count++
-	if r.flow.Priority >= s.highest {
-		s.highest = r.flow.Priority
-		c.sort()
-	}
-}
-
-func (c *classifier) sort() {
-	slices.SortStableFunc(c.subtables, func(a, b *subtable) int { return int(b.highest) - int(a.highest) })
-}
-
-func (s *subtable) insert(r *rule) {
-	if 4*(s.used+1) > 3*len(s.buckets) {
-		s.resize(2 * len(s.buckets))
-	}
-	s.count[r.flow.Priority]++
-	h := s.hash(&r.value)
-	b := &s.buckets[s.place(h, &r.value)]
-	if b.head == nil {
-		b.hash = h
-		s.used++
-	}
-	at := &b.head
-	for *at != nil && (*at).flow.Priority > r.flow.Priority {
-		at = &(*at).next
-	}
-	r.next, *at = *at, r
-}
-
-// place is the bucket of a value: the one that holds it or the free one where it belongs.
-func (s *subtable) place(h uint64, value *flow.Key) uint64 {
-	last := uint64(len(s.buckets) - 1)
-	for i := h & last; ; i = (i + 1) & last {
-		if b := &s.buckets[i]; b.head == nil || b.hash == h && s.matches(b.head, value) {
-			return i
-		}
-	}
-}
-
-func (s *subtable) resize(n int) {
-	old := s.buckets
-	s.buckets = make([]bucket, n)
-	for _, b := range old {
-		if b.head != nil {
-			s.buckets[s.place(b.hash, &b.head.value)] = b
-		}
-	}
-}
-
-// remove takes r out.
-func (c *classifier) remove(r *rule, mask flow.Key) {
-	s := c.byMask[mask]
-	s.remove(r)
-	c.count--
-	if s.used == 0 {
-		delete(c.byMask, mask)
-		c.subtables = slices.DeleteFunc(c.subtables, func(x *subtable) bool { return x == s })
-		return
-	}
-	if s.count[s.highest] == 0 {
-		s.highest = slices.Max(slices.Collect(maps.Keys(s.count)))
-		c.sort()
-	}
-}
-
-func (s *subtable) remove(r *rule) {
-	if s.count[r.flow.Priority]--; s.count[r.flow.Priority] == 0 {
-		delete(s.count, r.flow.Priority)
-	}
-	i := s.place(s.hash(&r.value), &r.value)
-	at := &s.buckets[i].head
-	for *at != r {
-		at = &(*at).next
-	}
-	*at, r.next = r.next, nil
-	if s.buckets[i].head == nil {
-		s.used--
-		s.close(i)
-	}
-}
-
-// close moves the buckets behind an emptied one up, so that no search stops short of them.
-func (s *subtable) close(hole uint64) {
-	last := uint64(len(s.buckets) - 1)
-	for j := (hole + 1) & last; s.buckets[j].head != nil; j = (j + 1) & last {
-		home := s.buckets[j].hash & last
-		if (j-home)&last >= (j-hole)&last {
-			s.buckets[hole], s.buckets[j] = s.buckets[j], bucket{}
-			hole = j
-		}
-	}
-}
-
 // all yields the rules in no particular order. The table must not change meanwhile.
 func (c *classifier) all(yield func(*rule) bool) {
-	for _, s := range c.subtables {
-		for _, b := range s.buckets {
+	for i := range c.probes {
+		for _, b := range c.probes[i].buckets {
 			for r := b.head; r != nil; r = r.next {
 				if !yield(r) {
 					return

@@ -69,10 +69,10 @@ func TestClassifierAgreesWithLinearSearch(t *testing.T) {
 			for step := range 300 {
 				if len(twin) > 0 && r.IntN(3) == 0 {
 					i := r.IntN(len(twin))
-					c.remove(twin[i], twin[i].mask())
+					c.remove(twin[i])
 					twin = append(twin[:i:i], twin[i+1:]...)
-				} else if x := newRule(randomMatch(r), uint16(r.UintN(4)), uint64(step+1)); c.exact(&x.value, ptr(x.mask()), x.flow.Priority) == nil {
-					c.insert(x, x.mask())
+				} else if x := newRule(&c, randomMatch(r), uint16(r.UintN(4)), uint64(step+1)); x != nil {
+					c.insert(x)
 					twin = append(twin, x)
 				}
 				require.Equal(t, len(twin), c.count)
@@ -85,31 +85,40 @@ func TestClassifierAgreesWithLinearSearch(t *testing.T) {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
+// newRule is a rule for c, or nil if that has one of the same key.
+func newRule(c *classifier, m openflow.Match, priority uint16, seq uint64) *rule {
+	if find(c, m, priority) != nil {
+		return nil
+	}
+	r := &rule{flow: openflow.Flow{Match: m, Priority: priority}, priority: priority, seq: seq}
+	value, mask := flow.Compile(m)
+	c.condition(r, &value, &mask)
+	return r
+}
 
-func newRule(m openflow.Match, priority uint16, seq uint64) *rule {
-	value, _ := flow.Compile(m)
-	return &rule{flow: openflow.Flow{Match: m, Priority: priority}, value: value, seq: seq}
+func find(c *classifier, m openflow.Match, priority uint16) *rule {
+	value, mask := flow.Compile(m)
+	return c.exact(&value, &mask, priority)
 }
 
 func TestClassifierFindsEveryRuleItHolds(t *testing.T) {
 	var c classifier
 	var rules []*rule
 	for i := range 2000 {
-		x := newRule(openflow.Match{}.With(openflow.Reg1, openflow.U64(uint64(i))), uint16(i%7), uint64(i+1))
-		c.insert(x, x.mask())
+		x := newRule(&c, openflow.Match{}.With(openflow.Reg1, openflow.U64(uint64(i))), uint16(i%7), uint64(i+1))
+		c.insert(x)
 		rules = append(rules, x)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	r.Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] })
 	for len(rules) > 0 {
 		for _, x := range rules[:min(len(rules), 20)] {
-			require.Same(t, x, c.exact(&x.value, ptr(x.mask()), x.flow.Priority))
+			require.Same(t, x, find(&c, x.flow.Match, x.priority))
 		}
-		c.remove(rules[0], rules[0].mask())
+		c.remove(rules[0])
 		rules = rules[1:]
 	}
-	require.Empty(t, c.subtables)
+	require.Empty(t, c.probes)
 }
 
 func BenchmarkClassifierLookup(b *testing.B) {
@@ -119,8 +128,7 @@ func BenchmarkClassifierLookup(b *testing.B) {
 			for i := range n {
 				m := openflow.Match{}.With(openflow.Reg1, openflow.U64(uint64(i))).
 					WithMask(openflow.IPDst, openflow.Value{}, openflow.PrefixMask(i%16, 32))
-				x := newRule(m, uint16(100+i%16), uint64(i+1))
-				c.insert(x, x.mask())
+				c.insert(newRule(&c, m, uint16(100+i%16), uint64(i+1)))
 			}
 			r := rand.New(rand.NewPCG(1, 1))
 			keys := make([]flow.Key, 1024)

@@ -29,8 +29,10 @@ const (
 	opController
 	opResubmit
 	opGoto
-	opSet
-	opMove
+	opSet   // a field that the frame may lack
+	opStore // a field that every frame has
+	opMove  // the same of moves
+	opCopy
 	opPush
 	opPop
 	opSetVLANVID
@@ -42,7 +44,6 @@ const (
 	opCT
 	opCTClear
 	opLearn
-	opWriteMetadata
 	opWriteActions
 	opClearActions
 	opClone
@@ -69,7 +70,7 @@ type operand struct {
 	multipath  openflow.Multipath
 	ct         ctCode
 	learn      learnCode
-	nested     code // of clone and write_actions
+	nested     *code // of clone and write_actions
 }
 
 // ctCode is a ct() action. The exec list is kept apart, for its moves depend on the frame.
@@ -78,5 +79,5 @@ type ctCode struct {
 	recirc  bool
 	table   openflow.TableID
 	zone    flow.Ref // or none
-	exec    code
+	exec    *code
 }

@@ -78,7 +78,7 @@ func (t *transaction) apply(m openflow.FlowMod) error {
 	return nil
 }
 
-// ready checks a flow and works it out.
+// ready checks a flow and works it out, but for its condition.
 func ready(f openflow.Flow) (*rule, error) {
 	if f.Table > lastTable {
 		return nil, errBadTable
@@ -90,8 +90,7 @@ func ready(f openflow.Flow) (*rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, _ := flow.Compile(f.Match)
-	return &rule{flow: f, value: value, code: code}, nil
+	return &rule{flow: f, priority: f.Priority, code: code}, nil
 }
 
 // add adds a flow. One with the same key gives way; its counters and idle time go over.
@@ -101,7 +100,9 @@ func (t *transaction) add(f openflow.Flow) error {
 		return err
 	}
 	value, mask := flow.Compile(f.Match)
-	old := t.sw.tables[f.Table].exact(&value, &mask, f.Priority)
+	table := &t.sw.tables[f.Table]
+	table.condition(r, &value, &mask)
+	old := r.home.exact(&value, f.Priority)
 	if f.Flags&openflow.CheckOverlap != 0 && t.overlaps(f, old) {
 		return errOverlap
 	}
@@ -118,7 +119,7 @@ func (t *transaction) add(f openflow.Flow) error {
 
 func (t *transaction) overlaps(f openflow.Flow, same *rule) bool {
 	for r := range t.sw.tables[f.Table].all {
-		if r != same && r.flow.Priority == f.Priority && r.flow.Match.Overlaps(f.Match) {
+		if r != same && r.priority == f.Priority && r.flow.Match.Overlaps(f.Match) {
 			return true
 		}
 	}
@@ -141,7 +142,7 @@ func (t *transaction) modify(m openflow.FlowMod) error {
 }
 
 // modified is old with the actions and cookie of f.
-func (s *Switch) modified(old *rule, f openflow.Flow, c code) *rule {
+func (s *Switch) modified(old *rule, f openflow.Flow, c *code) *rule {
 	r := *old
 	r.flow.Actions, r.flow.Cookie, r.code = f.Actions, f.Cookie, c
 	r.modified = s.now
@@ -199,7 +200,7 @@ func (s *Switch) entries() []openflow.FlowEntry {
 
 // port returns a port by number, for an Injection.
 func (s *Switch) port(number openflow.PortNo) (*datapath.Port, error) {
-	if p := s.ports[number]; p != nil {
+	if p := s.ports.find(number); p != nil {
 		return p, nil
 	}
 	return nil, fmt.Errorf("port %d does not exist", number)

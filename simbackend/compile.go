@@ -10,12 +10,12 @@ import (
 )
 
 // compile works out a list of actions, or says which of them the simulator cannot do.
-func compile(actions []openflow.Action) (code, error) {
-	c := code{actions: actions, ops: make([]op, len(actions))}
+func compile(actions []openflow.Action) (*code, error) {
+	c := &code{actions: actions, ops: make([]op, len(actions))}
 	for i, a := range actions {
 		o, err := compileAction(a)
 		if err != nil {
-			return code{}, err
+			return nil, err
 		}
 		c.ops[i] = o
 	}
@@ -39,9 +39,17 @@ func compileAction(a openflow.Action) (op, error) {
 	case openflow.GotoTable:
 		return op{code: opGoto, table: a.Table}, nil
 	case openflow.SetField:
-		return op{code: opSet, store: flow.NewStore(a), header: isHeader(a.Field)}, nil
+		o := op{code: opSet, store: flow.NewStore(a), header: isHeader(a.Field)}
+		if flow.Always(a.Field) {
+			o.code = opStore
+		}
+		return o, nil
 	case openflow.Move:
-		return op{code: opMove, src: flow.NewRef(a.Src), dst: flow.NewRef(a.Dst), header: isHeader(a.Dst.Field)}, nil
+		o := op{code: opMove, src: flow.NewRef(a.Src), dst: flow.NewRef(a.Dst), header: isHeader(a.Dst.Field)}
+		if flow.Always(a.Src.Field) && flow.Always(a.Dst.Field) {
+			o.code = opCopy
+		}
+		return o, nil
 	case openflow.Push:
 		return op{code: opPush, src: flow.NewRef(a.Src)}, nil
 	case openflow.Pop:
@@ -72,7 +80,7 @@ func compileRare(a openflow.Action) (op, error) {
 		return op{code: opCTClear}, nil
 	case openflow.WriteMetadata:
 		f := openflow.SetField{Field: openflow.Metadata, Value: openflow.U64(a.Value), Mask: openflow.U64(a.Mask)}
-		return op{code: opWriteMetadata, store: flow.NewStore(f)}, nil
+		return op{code: opStore, store: flow.NewStore(f)}, nil
 	case openflow.WriteActions:
 		nested, err := compile(a.Actions)
 		return op{code: opWriteActions, more: &operand{nested: nested}}, err

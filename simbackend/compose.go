@@ -8,18 +8,17 @@ import (
 
 // step is one datapath action. A pass composes steps; execute carries them out.
 type step struct {
-	kind stepKind
-	port uint16 // stepOutput
-	n    int    // stepClone: how many of the following steps belong to it
-	key  int    // index into pass.keys. stepSet: the fields wanted; stepCT: those that survive
-
-	table   openflow.TableID // stepCT with recirc
-	recirc  bool
-	request conntrack.Request
-	stack   []openflow.Value
-
+	kind   stepKind
+	recirc bool                    // stepCT
+	table  openflow.TableID        // stepCT with recirc
 	reason openflow.PacketInReason // stepController
-	id     uint16
+	id     uint16                  // stepController
+	port   uint16                  // stepOutput, stepController
+	n      int32                   // stepClone: how many of the following steps belong to it
+	key    int32                   // index into pass.keys. stepSet: the fields wanted; stepCT: those that survive
+
+	request *conntrack.Request // stepCT
+	stack   *[]openflow.Value  // stepCT with recirc; nil if it is empty
 }
 
 // stepKind says what a step does.
@@ -43,9 +42,9 @@ func (p *pass) commit() {
 }
 
 // keep saves the fields as they are now and returns where.
-func (p *pass) keep() int {
+func (p *pass) keep() int32 {
 	p.keys = append(p.keys, p.key)
-	return len(p.keys) - 1
+	return int32(len(p.keys) - 1)
 }
 
 // output composes sending the frame out, except to where it came from and to ports that do
@@ -71,7 +70,7 @@ func (p *pass) output(port uint16) {
 }
 
 func (p *pass) send(port uint16) {
-	if p.sw.ports[openflow.PortNo(port)] == nil {
+	if p.sw.ports.find(openflow.PortNo(port)) == nil {
 		if p.trace != nil {
 			p.trace.warn("Nonexistent output port")
 		}
@@ -105,7 +104,7 @@ func (p *pass) outputField(src *flow.Ref) {
 // does not buffer frames. What a table's flow for everything else sends has missed (OpenFlow 1.5, 5.4), but
 // not if the action set led there.
 func (p *pass) controller(id uint16, reason openflow.PacketInReason) {
-	if r := p.rule; reason == openflow.ReasonAction && !p.inSet && r != nil && r.flow.Priority == 0 && len(r.flow.Match.Terms()) == 0 {
+	if r := p.rule; reason == openflow.ReasonAction && !p.inSet && r != nil && r.priority == 0 && len(r.flow.Match.Terms()) == 0 {
 		reason = openflow.ReasonNoMatch
 	}
 	p.commit()
@@ -120,22 +119,35 @@ func (p *pass) ct(c *ctCode) {
 		return
 	}
 	p.commit()
-	s := step{kind: stepCT, recirc: c.recirc, table: c.table, request: c.request}
-	if c.zone.Field() != openflow.FieldNone {
-		s.request.Zone = uint16(c.zone.Get(&p.key).Lo)
-	}
-	if len(c.exec.ops) > 0 {
-		p.exec(c, &s.request)
-	}
+	request := p.request(c)
 	p.clearCT()
-	s.key = p.keep()
+	s := step{kind: stepCT, recirc: c.recirc, table: c.table, request: request, key: p.keep()}
 	if c.recirc && len(p.stack) > 0 {
-		s.stack = append([]openflow.Value(nil), p.stack...)
+		stack := append([]openflow.Value(nil), p.stack...)
+		s.stack = &stack
 	}
 	p.steps = append(p.steps, s)
 	if p.trace != nil {
 		p.trace.forked(c)
 	}
+}
+
+// request is what a ct() asks of the tracker for this frame. It is valid until the next pass.
+func (p *pass) request(c *ctCode) *conntrack.Request {
+	if c.zone.Field() == openflow.FieldNone && len(c.exec.ops) == 0 {
+		return &c.request
+	}
+	if p.asked == len(p.requests) {
+		p.requests = append(p.requests, &conntrack.Request{})
+	}
+	r := p.requests[p.asked]
+	p.asked++
+	*r = c.request
+	if c.zone.Field() != openflow.FieldNone {
+		r.Zone = uint16(c.zone.Get(&p.key).Lo)
+	}
+	p.exec(c, r)
+	return r
 }
 
 // exec works out what the exec list writes to the connection's mark and label: the list runs on
@@ -144,11 +156,11 @@ func (p *pass) exec(c *ctCode, r *conntrack.Request) {
 	for i := range c.exec.ops {
 		o := &c.exec.ops[i]
 		switch o.code {
-		case opSet:
+		case opSet, opStore:
 			o.store.Apply(&p.key)
 			set := c.exec.actions[i].(openflow.SetField)
 			markWritten(r, set.Field, set.Mask)
-		case opMove:
+		case opMove, opCopy:
 			o.dst.Set(&p.key, o.src.Get(&p.key))
 			markWritten(r, o.dst.Field(), o.dst.Sub().Mask())
 		}

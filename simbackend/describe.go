@@ -30,8 +30,8 @@ func describe(steps []step, keys []flow.Key, base *flow.Key) string {
 		case stepCTClear:
 			parts = append(parts, "ct_clear")
 		case stepClone:
-			parts = append(parts, "clone("+describe(steps[i+1:i+1+st.n], keys, base)+")")
-			i += st.n
+			parts = append(parts, "clone("+describe(steps[i+1:i+1+int(st.n)], keys, base)+")")
+			i += int(st.n)
 		}
 	}
 	return strings.Join(parts, ",")
@@ -128,7 +128,7 @@ func describeTags(from, to []uint32) (steps []string) {
 }
 
 func describeCT(st *step) string {
-	r := &st.request
+	r := st.request
 	var parts []string
 	switch {
 	case r.Force:

@@ -16,7 +16,8 @@ type frame struct {
 	meta conntrack.Meta
 	at   int // place of its buffer in Switch.frames; copies of it lie above
 
-	recirc uint32 // tells the frozen state apart that it was resumed from; 0 on the first pass
+	frozen *flow.Key // the state that it was resumed from; nil on the first pass
+	table  openflow.TableID
 }
 
 // walk sends a frame, whose fields f.key holds, into a table and carries out what comes of it.
@@ -56,9 +57,9 @@ func (s *Switch) execute(f *frame, p *pass, steps []step, level int) {
 	for i := 0; i < len(steps); i++ {
 		switch st := &steps[i]; st.kind {
 		case stepClone:
-			body := steps[i+1 : i+1+st.n]
+			body := steps[i+1 : i+1+int(st.n)]
 			s.execute(s.copied(f), p, body, level)
-			i += st.n
+			i += int(st.n)
 		case stepCT:
 			out := s.track(f, st)
 			if !out.Held && len(out.Released) == 0 {
@@ -99,9 +100,9 @@ func (f *frame) reread() {
 
 // rewrite makes the header fields of the bytes those of want.
 func (f *frame) rewrite(want *flow.Key) {
-	before := f.key
+	before := f.key.Endpoints()
 	f.Packet.Rewrite(&f.key, want, nil)
-	if !before.SameConnection(&f.key) {
+	if f.key.Endpoints() != before {
 		f.meta.HeaderChanged()
 	}
 }
@@ -113,7 +114,7 @@ func (s *Switch) copied(f *frame) *frame {
 	}
 	c := s.frames[f.at+1]
 	c.Packet.Load(f.Bytes(), f.Layout)
-	c.key, c.meta, c.recirc = f.key, f.meta, f.recirc
+	c.key, c.meta, c.frozen, c.table = f.key, f.meta, f.frozen, f.table
 	return c
 }
 
@@ -121,9 +122,12 @@ func (s *Switch) copied(f *frame) *frame {
 func (s *Switch) track(f *frame, st *step) conntrack.Outcome {
 	s.ctPacket = conntrack.Packet{
 		Frame: f.Bytes(), L3: int(f.Layout.L3), EtherType: uint16(f.key.Get(openflow.EthType).Lo),
-		Meta: f.meta, Tag: uint64(f.key.InPort()), Recirc: f.recirc,
+		Meta: f.meta, Tag: uint64(f.key.InPort()),
 	}
-	out := s.ct.Execute(s.now, &s.ctPacket, &st.request)
+	if f.frozen != nil && s.ctPacket.MaybeFragment() {
+		s.ctPacket.Recirc = recircID(f.frozen, f.table)
+	}
+	out := s.ct.Execute(s.now, &s.ctPacket, st.request)
 	f.meta = s.ctPacket.Meta
 	return out
 }
@@ -138,13 +142,18 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 	if len(steps) > 1 {
 		c = s.copied(f)
 	}
-	c.key, c.recirc = p.keys[st.key], recircID(&p.keys[st.key], st.table)
+	c.frozen, c.table = &p.keys[st.key], st.table
+	c.key = *c.frozen
 	c.Packet.Layout, _ = flow.Refresh(c.Bytes(), &c.key)
 	setConntrack(&c.key, &c.meta)
 	if s.tracer != nil {
 		s.tracer.fork(c, st.table)
 	}
-	s.walk(c, st.table, st.stack, level+1)
+	var stack []openflow.Value
+	if st.stack != nil {
+		stack = *st.stack
+	}
+	s.walk(c, st.table, stack, level+1)
 }
 
 // recircID tells frozen states apart: fragments wait together in a later pass only if they were
@@ -155,7 +164,7 @@ func recircID(k *flow.Key, table openflow.TableID) uint32 {
 
 // transmit sends a frame out of a port.
 func (s *Switch) transmit(number uint16, b []byte) {
-	port := s.ports[openflow.PortNo(number)]
+	port := s.ports.find(openflow.PortNo(number))
 	if s.tracer != nil {
 		s.tracer.output(port.Number, b)
 	}

@@ -75,14 +75,14 @@ func (s *Switch) insert(r *rule) {
 		s.seq++
 		r.seq = s.seq
 	}
-	s.tables[r.flow.Table].insert(r, r.mask())
+	s.tables[r.flow.Table].insert(r)
 	s.cookies[cookieKey{r.flow.Table, r.flow.Cookie}]++
 	s.timed(r)
 }
 
 // remove takes a rule out of its table.
 func (s *Switch) remove(r *rule) {
-	s.tables[r.flow.Table].remove(r, r.mask())
+	s.tables[r.flow.Table].remove(r)
 	k := cookieKey{r.flow.Table, r.flow.Cookie}
 	if s.cookies[k]--; s.cookies[k] == 0 {
 		delete(s.cookies, k)

@@ -290,7 +290,9 @@ func (s *Switch) settle(learned []lesson) {
 			s.replace(l.old, s.modified(l.old, l.flow, code))
 			continue
 		}
-		s.insert(&rule{flow: l.flow, value: l.value, code: code, added: s.now, modified: s.now, used: s.now})
+		r := &rule{flow: l.flow, priority: l.flow.Priority, code: code, added: s.now, modified: s.now, used: s.now}
+		s.tables[l.flow.Table].condition(r, &l.value, &l.mask)
+		s.insert(r)
 	}
 }
 

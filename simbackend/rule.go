@@ -4,22 +4,24 @@ import (
 	"time"
 
 	"hpnn/datapath/openflow"
-	"hpnn/simbackend/flow"
 )
 
-// rule is a flow in a table: what it matches, what it does, and what it has seen.
+// rule is a flow in a table: what it matches, what it does, and what it has seen. What a frame meets
+// comes first.
 type rule struct {
-	flow  openflow.Flow
-	value flow.Key
-	code  code
+	value    []uint64 // words of the key, as home compares them
+	code     *code
+	priority uint16
+	seq      uint64 // order of insertion
 
 	packets, bytes uint64
-	added          time.Duration // duration counts from here
-	modified       time.Duration // hard_timeout counts from here
 	used           time.Duration // idle_timeout counts from here
-	seq            uint64        // order of insertion
+	modified       time.Duration // hard_timeout counts from here
+	added          time.Duration // duration counts from here
 
 	next *rule // same value, lower priority
+	home *subtable
+	flow openflow.Flow
 }
 
 // entry is the rule as a dump shows it.
@@ -43,10 +45,4 @@ func (r *rule) expiry() (time.Duration, bool) {
 		return r.modified + hard, true
 	}
 	return min(r.used+idle, r.modified+hard), true
-}
-
-// mask is the mask of the rule's subtable.
-func (r *rule) mask() flow.Key {
-	_, mask := flow.Compile(r.flow.Match)
-	return mask
 }

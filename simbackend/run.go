@@ -8,22 +8,35 @@ import (
 	"hpnn/simbackend/flow"
 )
 
-// run executes the actions of a rule of the given table, or of a list inside one.
-func (p *pass) run(c *code, table openflow.TableID) {
+// run executes the actions of a rule of the given table, or of a list inside one. If they end with
+// going to another table, it returns that action; going there is for the caller.
+func (p *pass) run(c *code, table openflow.TableID) (next *op) {
 	if p.trace != nil && len(c.ops) == 0 {
 		p.trace.add(datapath.NodeAction, "drop")
 	}
 	for i := range c.ops {
+		o := &c.ops[i]
 		if p.trace != nil {
 			p.trace.action(c.actions[i])
 		}
-		if !p.step(&c.ops[i], table) || p.stopped() {
-			return
+		if o.code == opGoto {
+			return o
 		}
+		if !p.step(o, table) || p.stopped() {
+			break
+		}
+	}
+	return nil
+}
+
+// perform executes a list of actions, and the rules of the table that it goes to.
+func (p *pass) perform(c *code, table openflow.TableID) {
+	if next := p.run(c, table); next != nil {
+		p.resubmit(next.table, table, p.key.InPort())
 	}
 }
 
-// step executes one action and reports whether the rest of its list is to follow.
+// step executes one action other than goto_table and reports whether the rest of its list is to follow.
 func (p *pass) step(o *op, table openflow.TableID) bool {
 	p.dirty = p.dirty || o.header
 	switch o.code {
@@ -31,15 +44,17 @@ func (p *pass) step(o *op, table openflow.TableID) bool {
 		p.output(o.port)
 	case opResubmit:
 		p.runResubmit(o, table)
-	case opGoto:
-		p.resubmit(o.table, table, p.key.InPort())
-		return false
 	case opSet:
 		p.setField(o)
-	case opWriteMetadata:
+	case opStore:
 		o.store.Apply(&p.key)
 	case opMove:
 		p.move(o)
+	case opCopy:
+		o.dst.Set(&p.key, o.src.Get(&p.key))
+		if p.trace != nil {
+			p.trace.now(o.dst.Sub(), &p.key)
+		}
 	case opMultipath:
 		p.write(&o.dst, openflow.U64(uint64(flow.Multipath(&p.key, &o.more.multipath))))
 	case opDecTTL:
@@ -78,7 +93,7 @@ func (p *pass) stepRare(o *op, table openflow.TableID) {
 			p.clearCT()
 		}
 	case opWriteActions:
-		p.set.write(&o.more.nested)
+		p.set.write(o.more.nested)
 		if p.trace != nil {
 			p.trace.note("action set is" + p.set.shown())
 		}
@@ -88,7 +103,7 @@ func (p *pass) stepRare(o *op, table openflow.TableID) {
 		}
 		p.set.reset()
 	case opClone:
-		p.clone(&o.more.nested, table)
+		p.clone(o.more.nested, table)
 	case opExit:
 		p.exited = true
 	case opNote:
@@ -133,7 +148,8 @@ func (p *pass) has(f openflow.Field) bool {
 // here, and the ports of a later fragment are bytes of its payload. The VLAN id of an untagged frame is
 // that part of a vlan_tci which does not make a tag.
 func (p *pass) write(dst *flow.Ref, v openflow.Value) {
-	if sub := dst.Sub(); sub.Field == openflow.VLANVID && !flow.Present(&p.key, openflow.VLANVID) {
+	if dst.Field() == openflow.VLANVID && !flow.Present(&p.key, openflow.VLANVID) {
+		sub := dst.Sub()
 		sub.Field = openflow.VLANTCI
 		p.key.SetSub(sub, v)
 	} else {
@@ -231,14 +247,14 @@ func (p *pass) clone(c *code, table openflow.TableID) {
 		at := len(p.steps)
 		p.steps = append(p.steps, step{kind: stepClone})
 		p.runClone(c, table)
-		p.steps[at].n = len(p.steps) - at - 1
+		p.steps[at].n = int32(len(p.steps) - at - 1)
 		p.tracked = tracked
 	}
 	p.key, p.stack, p.set, p.dirty = key, append(p.stack[:0], stack...), set, true
 }
 
 func (p *pass) runClone(c *code, table openflow.TableID) {
-	p.run(c, table)
+	p.perform(c, table)
 	if p.err == nil && !p.set.empty() {
 		p.runSet(table)
 	}

@@ -20,7 +20,7 @@ type Switch struct {
 	swept  time.Duration // when timeouts were last looked at
 	closed bool
 
-	ports map[openflow.PortNo]*datapath.Port
+	ports portIndex
 	order []*datapath.Port // ascending, LOCAL last
 
 	tables  tables
@@ -65,7 +65,6 @@ type Port struct {
 // drops everything until it is given rules.
 func New(c Config) (*Switch, error) {
 	s := &Switch{
-		ports:   map[openflow.PortNo]*datapath.Port{},
 		cookies: map[cookieKey]int{},
 		expires: never,
 		ct:      conntrack.New(c.Conntrack),
@@ -74,12 +73,12 @@ func New(c Config) (*Switch, error) {
 	}
 	names := map[string]bool{}
 	for _, p := range append(slices.Clone(c.Ports), Port{openflow.PortLocal, "LOCAL"}) {
-		if s.ports[p.Number] != nil || names[p.Name] || p.Number == 0 || p.Number >= openflow.PortMax && p.Number != openflow.PortLocal {
+		if s.ports.find(p.Number) != nil || names[p.Name] || p.Number == 0 || p.Number >= openflow.PortMax && p.Number != openflow.PortLocal {
 			return nil, fmt.Errorf("add port %q: number %d or name is taken or out of range: use distinct numbers 1 to %d", p.Name, p.Number, openflow.PortMax-1)
 		}
 		names[p.Name] = true
 		port := &datapath.Port{Number: p.Number, Name: p.Name}
-		s.ports[p.Number] = port
+		s.ports.add(port)
 		s.order = append(s.order, port)
 	}
 	slices.SortFunc(s.order, func(a, b *datapath.Port) int { return cmp.Compare(a.Number, b.Number) })
@@ -116,7 +115,7 @@ func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) Verd
 	if f == nil {
 		return s.verdict
 	}
-	port := s.ports[in.InPort]
+	port := s.ports.find(in.InPort)
 	port.RxFrames++
 	port.RxBytes += uint64(len(in.Frame))
 	s.walk(f, 0, nil, 0)
@@ -133,7 +132,7 @@ func (s *Switch) packetOut(in datapath.Injection, c *code) {
 	p := s.pass(0)
 	p.begin(s, len(in.Frame))
 	p.key = f.key
-	p.run(c, 0)
+	p.perform(c, 0)
 	s.settle(p.learned)
 	s.execute(f, p, p.steps, 0)
 	s.emit = nil
@@ -157,14 +156,14 @@ func (s *Switch) OnOutput(sink func(datapath.Output)) {
 
 // arrive makes a frame of the bytes, or nil if no port would deliver them.
 func (s *Switch) arrive(in datapath.Injection) *frame {
-	if s.closed || s.ports[in.InPort] == nil {
+	if s.closed || s.ports.find(in.InPort) == nil {
 		return nil
 	}
 	if len(s.frames) == 0 {
 		s.frames = append(s.frames, &frame{})
 	}
 	f := s.frames[0]
-	f.meta, f.recirc = conntrack.Meta{}, 0
+	f.meta, f.frozen = conntrack.Meta{}, nil
 	layout, ok := flow.Extract(in.Frame, uint16(in.InPort), &f.key)
 	if !ok {
 		return nil

@@ -47,8 +47,8 @@ func (s *Switch) executeTogether(frames []*frame, p *pass, steps []step, level i
 		st := &steps[i]
 		switch st.kind {
 		case stepClone:
-			s.executeTogether(copies(frames), p, steps[i+1:i+1+st.n], level)
-			i += st.n
+			s.executeTogether(copies(frames), p, steps[i+1:i+1+int(st.n)], level)
+			i += int(st.n)
 		case stepCT:
 			var on []*frame
 			for _, f := range frames {
@@ -67,7 +67,7 @@ func (s *Switch) executeTogether(frames []*frame, p *pass, steps []step, level i
 // copies are copies of frames that share nothing with them.
 func copies(frames []*frame) (list []*frame) {
 	for _, f := range frames {
-		c := &frame{key: f.key, meta: f.meta, at: f.at, recirc: f.recirc}
+		c := &frame{key: f.key, meta: f.meta, at: f.at, frozen: f.frozen, table: f.table}
 		c.Packet.Load(f.Bytes(), f.Layout)
 		list = append(list, c)
 	}

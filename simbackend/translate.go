@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"hpnn/datapath/openflow"
+	"hpnn/simbackend/conntrack"
 	"hpnn/simbackend/flow"
 )
 
@@ -43,6 +44,9 @@ type pass struct {
 
 	tracked bool // the fields tell what the tracker found: nothing has cleared it in this pass
 
+	requests []*conntrack.Request // made for steps; the first asked are in use
+	asked    int
+
 	learned []lesson
 	preview bool // a trace: nothing is learned, counted or refreshed
 
@@ -62,7 +66,7 @@ func (p *pass) begin(sw *Switch, length int) {
 	p.sw, p.len = sw, length
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
 	p.dirty, p.inSet, p.tracked, p.exited, p.err = false, false, false, false, nil
-	p.depth, p.resubmits, p.rule = 0, 0, nil
+	p.depth, p.resubmits, p.rule, p.asked = 0, 0, nil, 0
 	p.set.reset()
 }
 
@@ -77,30 +81,44 @@ func (p *pass) translate(from openflow.TableID) {
 	}
 }
 
-// resume looks the frame up in a table, as if it had come in on port, and does what the rule says.
+// resume looks the frame up in a table, as if it had come in on port, and does what the rule says, and
+// the rules of the tables it goes to.
 func (p *pass) resume(table openflow.TableID, port uint16) {
-	r := p.find(table, port)
-	p.last = lookup{table, r}
-	if p.trace != nil {
-		p.trace.enter(table, r)
-		defer p.trace.leave()
+	outer, entered := p.rule, 0
+	for {
+		r := p.find(table, port)
+		p.last = lookup{table, r}
+		if p.trace != nil {
+			p.trace.enter(table, r)
+			entered++
+		}
+		if r == nil {
+			break
+		}
+		if !p.preview {
+			r.packets++
+			r.bytes += uint64(p.len)
+			r.used = p.sw.now
+		}
+		p.rule = r
+		next := p.run(r.code, table)
+		if next == nil || !p.may() {
+			break
+		}
+		p.resubmits++
+		table, port = next.table, p.key.InPort()
 	}
-	if r == nil {
-		return
+	for range entered {
+		p.trace.leave()
 	}
-	if !p.preview {
-		r.packets++
-		r.bytes += uint64(p.len)
-		r.used = p.sw.now
-	}
-	outer := p.rule
-	p.rule = r
-	p.run(&r.code, table)
 	p.rule = outer
 }
 
 func (p *pass) find(table openflow.TableID, port uint16) *rule {
 	own := p.key.InPort()
+	if port == own && !p.key.IsFragment() {
+		return p.sw.tables[table].lookup(&p.key)
+	}
 	p.key.SetInPort(port)
 	ports := p.key.HidePorts()
 	r := p.sw.tables[table].lookup(&p.key)
@@ -112,21 +130,30 @@ func (p *pass) find(table openflow.TableID, port uint16) *rule {
 // resubmit looks the frame up in a table and comes back, unless a limit is exceeded. Only a
 // lookup in the same or an earlier table nests, but at the limit none is allowed.
 func (p *pass) resubmit(table, from openflow.TableID, port uint16) {
+	if !p.may() {
+		return
+	}
 	deeper := 0
 	if table <= from {
 		deeper = 1
 	}
+	p.depth += deeper
+	p.resubmits++
+	p.resume(table, port)
+	p.depth -= deeper
+}
+
+// may reports whether the limits allow one more lookup. If not, the pass ends.
+func (p *pass) may() bool {
 	switch {
 	case p.depth >= maxDepth:
 		p.fail(errTooDeep, "over max translation depth 64")
 	case p.resubmits >= maxResubmits:
 		p.fail(errTooMany, "over 4096 resubmit actions")
 	default:
-		p.depth += deeper
-		p.resubmits++
-		p.resume(table, port)
-		p.depth -= deeper
+		return true
 	}
+	return false
 }
 
 // fail ends the pass; text is how a trace shows it.

@@ -5,6 +5,14 @@ import "encoding/binary"
 // Sum adds b, read as big-endian 16-bit words (an odd last byte is padded with
 // zero), to the running one's complement sum. Fold finishes it (RFC 1071).
 func Sum(b []byte, sum uint32) uint32 {
+	wide := uint64(sum)
+	for len(b) >= 8 {
+		v := binary.BigEndian.Uint64(b)
+		wide += v>>32 + v&0xffffffff
+		b = b[8:]
+	}
+	wide = wide&0xffffffff + wide>>32
+	sum = uint32(wide&0xffff + wide>>16&0xffff + wide>>32)
 	for len(b) >= 2 {
 		sum += uint32(b[0])<<8 | uint32(b[1])
 		b = b[2:]

@@ -55,3 +55,21 @@ func TestPseudoSum(t *testing.T) {
 	sum := packet.PseudoSum(client.As4(), vip.As4(), packet.ProtoTCP, len(segment))
 	require.Zero(t, packet.Fold(packet.Sum(segment, sum)))
 }
+
+// TestSumAgainstWordByWord: however the bytes are taken, the sum is that of the 16-bit words.
+func TestSumAgainstWordByWord(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for n := range 200 {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = []byte{0, 0xff, byte(r.Uint32())}[r.IntN(3)]
+		}
+		for _, start := range []uint32{0, 1, 0xffff, 0x10001, 0x1fffe} {
+			want := start
+			for i, v := range b {
+				want += uint32(v) << (8 * (1 - i%2))
+			}
+			require.Equal(t, packet.Fold(want), packet.Fold(packet.Sum(b, start)), "%d bytes from %#x", n, start)
+		}
+	}
+}

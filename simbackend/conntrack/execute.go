@@ -18,7 +18,7 @@ type Outcome struct {
 // are about.
 func (t *Table) Execute(now time.Duration, p *Packet, r *Request) Outcome {
 	ms := millis(now)
-	if t.waiting.idle() && !maybeFragment(p) {
+	if t.waiting.idle() && !p.MaybeFragment() {
 		t.track(ms, p, r)
 		return Outcome{}
 	}

@@ -68,7 +68,9 @@ type fragments struct {
 
 func (w *fragments) idle() bool { return len(w.byKey) == 0 }
 
-func maybeFragment(p *Packet) bool {
+// MaybeFragment reports whether p looks like a fragment of an IPv4 packet, sound or not. Only then its
+// Recirc matters.
+func (p *Packet) MaybeFragment() bool {
 	return p.EtherType == etherIPv4 && p.L3 > 0 && len(p.Frame)-p.L3 >= ipHeader &&
 		packet.Word(p.Frame, p.L3+6)&0x3fff != 0
 }
@@ -78,7 +80,7 @@ func maybeFragment(p *Packet) bool {
 func (t *Table) executeFragment(now int64, p *Packet, r *Request) Outcome {
 	w := &t.waiting
 	var out Outcome
-	if maybeFragment(p) {
+	if p.MaybeFragment() {
 		d, held := w.accept(now, p, r.Zone, t.config.MinFragment)
 		out.Held = held
 		if d != nil && d.state == complete {

@@ -1,5 +1,7 @@
 package flow
 
+import "math/bits"
+
 // Words of a Key. Registers come first, then what else is not read from the frame, then
 // the headers, so that Extract can clear and fill the two parts apart.
 const (
@@ -78,6 +80,20 @@ func (k *Key) tpSrc() uint16   { return uint16(k[wordL4] >> shiftTpSrc) }
 func (k *Key) tpDst() uint16   { return uint16(k[wordL4] >> shiftTpDst) }
 func (k *Key) tos() uint8      { return uint8(k[wordL4] >> shiftTOS) }
 
+// KindWord is the word of a Key that tells frames apart most: in_port, dl_type, vlan_tci, nw_proto
+// and nw_frag.
+const KindWord = wordL2
+
+// Hash tells keys apart.
+func (k *Key) Hash() uint64 {
+	h := uint64(1)
+	for _, w := range k {
+		hi, lo := bits.Mul64(h^w, 0x9e3779b97f4a7c15)
+		h = hi ^ lo
+	}
+	return h
+}
+
 // InPort is the port the frame came in on.
 func (k *Key) InPort() uint16 { return uint16(k[wordL2] >> shiftInPort) }
 
@@ -88,12 +104,15 @@ func (k *Key) SetInPort(port uint16) {
 
 const portBits = 0xffff<<shiftTpSrc | 0xffff<<shiftTpDst
 
+// IsFragment reports whether the frame is a fragment of an IP packet.
+func (k *Key) IsFragment() bool { return k[wordL2]&0xff != 0 && k.isIP() }
+
 // HidePorts prepares a fragment for a table lookup: in the switch's default mode, fragments
 // are looked up as if their transport ports (and ICMP type and code) were 0, although actions
 // still see them. It does nothing to a whole packet. What it returns goes to ShowPorts.
 func (k *Key) HidePorts() uint64 {
 	saved := k[wordL4] & portBits
-	if k[wordL2]&0xff != 0 && k.isIP() {
+	if k.IsFragment() {
 		k[wordL4] &^= portBits
 	}
 	return saved

@@ -2,11 +2,16 @@ package flow
 
 import of "hpnn/datapath/openflow"
 
-// SameConnection reports whether two keys have the same addresses, ports and ICMP type and code:
-// what the connection tracker knows a connection by.
-func (k *Key) SameConnection(o *Key) bool {
-	return k[wordIPv4] == o[wordIPv4] && (k[wordL4]^o[wordL4])&portBits == 0 &&
-		*(*[4]uint64)(k[wordIPv6:]) == *(*[4]uint64)(o[wordIPv6:])
+// Endpoints is the addresses, the ports and the ICMP type and code of a frame: what the connection
+// tracker knows a connection by.
+type Endpoints struct {
+	ipv4, ports uint64
+	ipv6        [4]uint64
+}
+
+// Endpoints is those of k.
+func (k *Key) Endpoints() Endpoints {
+	return Endpoints{k[wordIPv4], k[wordL4] & portBits, *(*[4]uint64)(k[wordIPv6:])}
 }
 
 // MetadataHash tells apart what of a key survives recirculation without being in the frame:

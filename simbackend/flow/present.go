@@ -70,6 +70,9 @@ func Present(k *Key, f of.Field) bool {
 	return k.presentRare(f)
 }
 
+// Always reports whether every frame has f.
+func Always(f of.Field) bool { return Present(&Key{}, f) }
+
 func (k *Key) presentRare(f of.Field) bool {
 	switch f {
 	case of.NDTarget:

@@ -3,14 +3,14 @@ package flow
 import of "hpnn/datapath/openflow"
 
 // Ref is a subfield whose place in a Key was worked out in advance. It reads and writes as GetSub
-// and SetSub do, several times as fast if the subfield lies within one word, as all but parts of
-// 128-bit fields do.
+// and SetSub do, several times as fast unless the subfield is wider than 64 bits.
 type Ref struct {
 	sub   of.Subfield
 	word  uint8
 	shift uint8
 	read  uint64 // the bits to read, shifted down; 0 if the slow way must be gone
 	write uint64 // the bits to write, shifted down; 0 likewise
+	span  uint64 // the bits of a subfield that begins in word+1 and ends in word, shifted down
 }
 
 // NewRef works out a subfield.
@@ -27,6 +27,9 @@ func NewRef(s of.Subfield) Ref {
 	case int(s.Offset)+int(s.Width) <= 64:
 		r.word = p.word + 1
 	default:
+		if r.word = p.word; s.Offset > 0 && s.Width <= 64 {
+			r.shift, r.span = s.Offset, mask
+		}
 		return r
 	}
 	r.shift, r.read = uint8(shift), mask
@@ -41,6 +44,9 @@ func (r *Ref) Get(k *Key) of.Value {
 	if r.read != 0 {
 		return of.Value{Lo: k[r.word] >> (r.shift & 63) & r.read}
 	}
+	if r.span != 0 {
+		return of.Value{Lo: (k[r.word+1]>>(r.shift&63) | k[r.word]<<(64-r.shift&63)) & r.span}
+	}
 	return k.GetSub(r.sub)
 }
 
@@ -49,6 +55,12 @@ func (r *Ref) Set(k *Key, v of.Value) {
 	if r.write != 0 {
 		w := &k[r.word]
 		*w = *w&^(r.write<<(r.shift&63)) | v.Lo&r.write<<(r.shift&63)
+		return
+	}
+	if r.span != 0 {
+		low, high := &k[r.word+1], &k[r.word]
+		*low = *low&^(r.span<<(r.shift&63)) | v.Lo&r.span<<(r.shift&63)
+		*high = *high&^(r.span>>(64-r.shift&63)) | v.Lo&r.span>>(64-r.shift&63)
 		return
 	}
 	k.SetSub(r.sub, v)
