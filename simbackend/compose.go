@@ -1,6 +1,8 @@
 package simbackend
 
 import (
+	"slices"
+
 	"hpnn/datapath/openflow"
 	"hpnn/simbackend/conntrack"
 	"hpnn/simbackend/flow"
@@ -36,7 +38,7 @@ const (
 // commit composes the rewriting of the frame that brings it up to date with the fields.
 func (p *pass) commit() {
 	if p.dirty {
-		p.steps = append(p.steps, step{kind: stepSet, key: p.keep()})
+		p.steps = append(p.steps, step{kind: stepSet, key: p.keepFrame()})
 		p.dirty = false
 	}
 }
@@ -45,6 +47,14 @@ func (p *pass) commit() {
 func (p *pass) keep() int32 {
 	p.keys = append(p.keys, p.key)
 	return int32(len(p.keys) - 1)
+}
+
+// keepFrame is keep of what is read from frames, and of in_port.
+func (p *pass) keepFrame() int32 {
+	n := len(p.keys)
+	p.keys = slices.Grow(p.keys, 1)[:n+1]
+	p.keys[n].CopyFrame(&p.key)
+	return int32(n)
 }
 
 // output composes sending the frame out, except to where it came from and to ports that do

@@ -12,20 +12,20 @@ import (
 // frame is a frame on its way through the datapath.
 type frame struct {
 	flow.Packet
-	key  flow.Key // the fields that the bytes have, as far as the passes know
-	meta conntrack.Meta
-	at   int // place of its buffer in Switch.frames; copies of it lie above
+	key flow.Key         // the headers that the bytes have, as far as the passes know, and in_port; nothing else
+	ct  conntrack.Packet // of which only Meta outlives a ct()
+	at  int              // place of its buffer in Switch.frames; copies of it lie above
 
 	frozen *flow.Key // the state that it was resumed from; nil on the first pass
 	table  openflow.TableID
 }
 
-// walk sends a frame, whose fields f.key holds, into a table and carries out what comes of it.
-// level counts the recirculations it is inside of.
+// walk sends a frame, whose fields the key of the level's pass holds, into a table and carries out
+// what comes of it. level counts the recirculations it is inside of.
 func (s *Switch) walk(f *frame, table openflow.TableID, stack []openflow.Value, level int) {
 	p := s.pass(level)
-	p.begin(s, len(f.Bytes()))
-	p.key, p.tracked = f.key, level > 0
+	p.begin(s, f.Len)
+	p.tracked = level > 0
 	p.stack = append(p.stack, stack...)
 	if p.trace == nil {
 		p.translate(table)
@@ -85,7 +85,7 @@ func (s *Switch) do(f *frame, p *pass, st *step) {
 		s.packetIn(st, f.Bytes())
 		f.reread()
 	case stepCTClear:
-		f.meta.Clear()
+		f.ct.Meta.Clear()
 	}
 }
 
@@ -103,7 +103,7 @@ func (f *frame) rewrite(want *flow.Key) {
 	before := f.key.Endpoints()
 	f.Packet.Rewrite(&f.key, want, nil)
 	if f.key.Endpoints() != before {
-		f.meta.HeaderChanged()
+		f.ct.Meta.HeaderChanged()
 	}
 }
 
@@ -114,22 +114,19 @@ func (s *Switch) copied(f *frame) *frame {
 	}
 	c := s.frames[f.at+1]
 	c.Packet.Load(f.Bytes(), f.Layout)
-	c.key, c.meta, c.frozen, c.table = f.key, f.meta, f.frozen, f.table
+	c.key, c.ct.Meta, c.frozen, c.table = f.key, f.ct.Meta, f.frozen, f.table
 	return c
 }
 
 // track sends a frame through the connection tracker.
 func (s *Switch) track(f *frame, st *step) conntrack.Outcome {
-	s.ctPacket = conntrack.Packet{
-		Frame: f.Bytes(), L3: int(f.Layout.L3), EtherType: uint16(f.key.Get(openflow.EthType).Lo),
-		Meta: f.meta, Tag: uint64(f.key.InPort()),
+	c := &f.ct
+	c.Frame, c.L3, c.EtherType = f.Bytes(), int(f.Layout.L3), uint16(f.key.Get(openflow.EthType).Lo)
+	c.Tag, c.Recirc = uint64(f.key.InPort()), 0
+	if f.frozen != nil && c.MaybeFragment() {
+		c.Recirc = recircID(f.frozen, f.table)
 	}
-	if f.frozen != nil && s.ctPacket.MaybeFragment() {
-		s.ctPacket.Recirc = recircID(f.frozen, f.table)
-	}
-	out := s.ct.Execute(s.now, &s.ctPacket, st.request)
-	f.meta = s.ctPacket.Meta
-	return out
+	return s.ct.Execute(s.now, c, st.request)
 }
 
 // fork sends a copy of a tracked frame into the table of a stepCT.
@@ -143,9 +140,11 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 		c = s.copied(f)
 	}
 	c.frozen, c.table = &p.keys[st.key], st.table
-	c.key = *c.frozen
-	c.Packet.Layout, _ = flow.Refresh(c.Bytes(), &c.key)
-	setConntrack(&c.key, &c.meta)
+	k := &s.pass(level + 1).key
+	*k = *c.frozen
+	c.Packet.Layout, _ = flow.Refresh(c.Bytes(), k)
+	c.key.CopyFrame(k)
+	setConntrack(k, &c.ct.Meta)
 	if s.tracer != nil {
 		s.tracer.fork(c, st.table)
 	}

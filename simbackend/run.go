@@ -22,7 +22,7 @@ func (p *pass) run(c *code, table openflow.TableID) (next *op) {
 		if o.code == opGoto {
 			return o
 		}
-		if !p.step(o, table) || p.stopped() {
+		if !p.step(o, table) || p.stopped {
 			break
 		}
 	}
@@ -105,7 +105,7 @@ func (p *pass) stepRare(o *op, table openflow.TableID) {
 	case opClone:
 		p.clone(o.more.nested, table)
 	case opExit:
-		p.exited = true
+		p.exited, p.stopped = true, true
 	case opNote:
 	default:
 		p.fail(errNotCompiled, errNotCompiled.Error())

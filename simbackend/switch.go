@@ -34,14 +34,13 @@ type Switch struct {
 	events chan datapath.Event
 
 	// Of the frame being executed.
-	passes   []*pass  // by recirculation level
-	frames   []*frame // copies, by level
-	ctPacket conntrack.Packet
-	emit     func(datapath.Output)
-	sink     func(datapath.Output) // of PacketOut
-	verdict  Verdict
-	preview  bool
-	tracer   *tracer
+	passes  []*pass  // by recirculation level
+	frames  []*frame // copies, by level
+	emit    func(datapath.Output)
+	sink    func(datapath.Output) // of PacketOut
+	verdict Verdict
+	preview bool
+	tracer  *tracer
 }
 
 // Config describes a Switch.
@@ -131,7 +130,6 @@ func (s *Switch) packetOut(in datapath.Injection, c *code) {
 	}
 	p := s.pass(0)
 	p.begin(s, len(in.Frame))
-	p.key = f.key
 	p.perform(c, 0)
 	s.settle(p.learned)
 	s.execute(f, p, p.steps, 0)
@@ -154,7 +152,8 @@ func (s *Switch) OnOutput(sink func(datapath.Output)) {
 	s.sink = sink
 }
 
-// arrive makes a frame of the bytes, or nil if no port would deliver them.
+// arrive makes a frame of the bytes and gives its fields to the first pass. It returns nil if no port
+// would deliver them.
 func (s *Switch) arrive(in datapath.Injection) *frame {
 	if s.closed || s.ports.find(in.InPort) == nil {
 		return nil
@@ -163,11 +162,13 @@ func (s *Switch) arrive(in datapath.Injection) *frame {
 		s.frames = append(s.frames, &frame{})
 	}
 	f := s.frames[0]
-	f.meta, f.frozen = conntrack.Meta{}, nil
-	layout, ok := flow.Extract(in.Frame, uint16(in.InPort), &f.key)
+	f.ct.Meta, f.frozen = conntrack.Meta{}, nil
+	k := &s.pass(0).key
+	layout, ok := flow.Extract(in.Frame, uint16(in.InPort), k)
 	if !ok {
 		return nil
 	}
+	f.key.CopyFrame(k)
 	f.Packet.Load(in.Frame, layout)
 	return f
 }

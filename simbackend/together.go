@@ -15,7 +15,7 @@ func (s *Switch) released(f *frame, p *pass, st *step, out conntrack.Outcome) (f
 	}
 	for i := range out.Released {
 		r := &out.Released[i]
-		g := &frame{meta: r.Meta, key: p.keys[st.key], at: f.at}
+		g := &frame{ct: conntrack.Packet{Meta: r.Meta}, key: p.keys[st.key], at: f.at}
 		g.key.SetInPort(uint16(r.Tag))
 		g.Packet.Load(r.Frame, fragmentLayout(r))
 		frames = append(frames, g)
@@ -67,7 +67,7 @@ func (s *Switch) executeTogether(frames []*frame, p *pass, steps []step, level i
 // copies are copies of frames that share nothing with them.
 func copies(frames []*frame) (list []*frame) {
 	for _, f := range frames {
-		c := &frame{key: f.key, meta: f.meta, at: f.at, frozen: f.frozen, table: f.table}
+		c := &frame{key: f.key, ct: conntrack.Packet{Meta: f.ct.Meta}, at: f.at, frozen: f.frozen, table: f.table}
 		c.Packet.Load(f.Bytes(), f.Layout)
 		list = append(list, c)
 	}

@@ -100,7 +100,7 @@ func (t *tracer) end(p *pass, at int) {
 
 // fork says how the next pass came about.
 func (t *tracer) fork(f *frame, table openflow.TableID) {
-	m := &f.meta
+	m := &f.ct.Meta
 	t.resumed = resumption{
 		recirc: uint32(len(t.passes)), table: table,
 		text: fmt.Sprintf("ct_state=%v,ct_zone=%d", m.State, m.Zone),

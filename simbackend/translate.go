@@ -41,6 +41,7 @@ type pass struct {
 	depth, resubmits int
 	exited           bool
 	err              error
+	stopped          bool // one of both: nothing more of the pass is to be executed
 
 	tracked bool // the fields tell what the tracker found: nothing has cleared it in this pass
 
@@ -65,7 +66,7 @@ type lookup struct {
 func (p *pass) begin(sw *Switch, length int) {
 	p.sw, p.len = sw, length
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
-	p.dirty, p.inSet, p.tracked, p.exited, p.err = false, false, false, false, nil
+	p.dirty, p.inSet, p.tracked, p.exited, p.err, p.stopped = false, false, false, false, nil, false
 	p.depth, p.resubmits, p.rule, p.asked = 0, 0, nil, 0
 	p.set.reset()
 }
@@ -159,12 +160,9 @@ func (p *pass) may() bool {
 // fail ends the pass; text is how a trace shows it.
 func (p *pass) fail(err error, text string) {
 	if p.err == nil {
-		p.err = err
+		p.err, p.stopped = err, true
 	}
 	if p.trace != nil {
 		p.trace.fail(text)
 	}
 }
-
-// stopped reports whether nothing more of the pass is to be executed.
-func (p *pass) stopped() bool { return p.exited || p.err != nil }

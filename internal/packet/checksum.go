@@ -25,10 +25,8 @@ func Sum(b []byte, sum uint32) uint32 {
 
 // Fold reduces a running sum to its 16-bit one's complement checksum.
 func Fold(sum uint32) uint16 {
-	for sum>>16 != 0 {
-		sum = sum&0xffff + sum>>16
-	}
-	return ^uint16(sum)
+	sum = sum&0xffff + sum>>16
+	return ^uint16(sum + sum>>16)
 }
 
 // Checksum is the internet checksum of b (RFC 1071). Over data that already
@@ -52,7 +50,7 @@ func Update16(csum, old, new uint16) uint16 {
 
 // Update32 is Update16 for a 32-bit word, such as an IPv4 address.
 func Update32(csum uint16, old, new uint32) uint16 {
-	return Update16(Update16(csum, uint16(old>>16), uint16(new>>16)), uint16(old), uint16(new))
+	return Fold(uint32(^csum) + ^old>>16 + ^old&0xffff + new>>16 + new&0xffff)
 }
 
 // Word reads the big-endian 16-bit word at b[at:].

@@ -203,7 +203,7 @@ func TestRefreshKeepsMetadata(t *testing.T) {
 		require.Equal(t, before[:firstHeader], k[:firstHeader])
 		require.Equal(t, fresh[firstHeader:], k[firstHeader:])
 		copied := before
-		copied.CopyHeaders(&fresh)
+		copied.CopyFrame(&fresh)
 		require.Equal(t, k, copied)
 	}
 }

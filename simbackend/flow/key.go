@@ -121,10 +121,8 @@ func (k *Key) HidePorts() uint64 {
 // ShowPorts undoes HidePorts.
 func (k *Key) ShowPorts(saved uint64) { k[wordL4] |= saved }
 
-// CopyHeaders replaces the fields that Extract reads from a frame, in_port excepted, and
-// leaves metadata, registers and connection state alone.
-func (k *Key) CopyHeaders(from *Key) {
-	port := k.InPort()
-	copy(k[firstHeader:], from[firstHeader:])
-	k.SetInPort(port)
+// CopyFrame replaces the fields that Extract reads from a frame, and in_port, and leaves metadata,
+// registers and connection state alone.
+func (k *Key) CopyFrame(from *Key) {
+	*(*[Words - firstHeader]uint64)(k[firstHeader:]) = *(*[Words - firstHeader]uint64)(from[firstHeader:])
 }
