@@ -10,21 +10,21 @@ import (
 	"hpnn/simbackend/flow"
 )
 
-// previewed traces a frame without consequences: the connection tracker works on a copy, and
+// previewed traces a frame without consequences: what the connection tracker does is taken back, and
 // nothing is learned or counted.
 func (s *Switch) previewed(in datapath.Injection) (datapath.Trace, error) {
 	if _, err := s.port(in.InPort); err != nil {
 		return datapath.Trace{}, fmt.Errorf("trace frame: %w", err)
 	}
-	ct := s.ct
-	s.ct, s.preview, s.tracer, s.verdict = ct.Clone(), true, &tracer{}, Verdict{}
-	defer func() { s.ct, s.preview, s.tracer = ct, false, nil }()
+	t := &tracer{}
+	s.preview, s.tracer, s.verdict = true, t, Verdict{}
+	defer func() { s.preview, s.tracer = false, nil }()
 	f := s.arrive(in)
 	if f == nil {
 		return datapath.Trace{}, fmt.Errorf("trace frame: %d bytes are shorter than an Ethernet header", len(in.Frame))
 	}
-	s.walk(f, 0, nil, 0)
-	return s.tracer.result(), nil
+	s.ct.Try(func() { s.walk(f, 0, nil, 0) })
+	return t.result(), nil
 }
 
 // Explain executes a frame like Receive and also tells what happened to it, step by step.

@@ -73,6 +73,7 @@ func (t *Table) trackCached(p *Packet, c *conn, r *Request) {
 		m.conn = nil
 	}
 	m.Zone, m.Mark, m.Label = r.Zone, c.mark, c.label
+	t.touch(c)
 	m.exec(c, r)
 }
 
@@ -97,6 +98,7 @@ func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
 	c = t.updateOrCreate(now, m, l, c, r)
 	m.write(r.Zone, c, l)
 	if c != nil {
+		t.touch(c)
 		m.exec(c, r)
 	}
 	m.conn = nil
@@ -208,6 +210,7 @@ func (t *Table) updateState(now int64, m *Meta, l *lookup, c *conn) (fresh bool)
 		}
 		return false
 	}
+	t.touch(c)
 	v := c.update(l, now)
 	t.earliest = min(t.earliest, c.expires) // which may have come nearer
 	switch v {

@@ -45,7 +45,7 @@ func TestIndexAgainstScan(t *testing.T) {
 		}
 		switch {
 		case rng.IntN(2) == 0 && len(all) < 200:
-			fresh := &conn{orig: some(), reply: some(), translated: true, expires: int64(rng.IntN(100))}
+			fresh := &conn{orig: some(), reply: some(), translated: true, progress: progress{expires: int64(rng.IntN(100))}}
 			fresh.reply.zone = fresh.orig.zone
 			if rng.IntN(2) == 0 {
 				fresh.reply, fresh.translated = fresh.orig.reverse(), rng.IntN(4) == 0

@@ -24,6 +24,7 @@ type Table struct {
 	earliest       int64 // no entry expires before this (ms)
 	waiting        fragments
 	aborts         int
+	trial          *trial // nil: what packets do lasts
 }
 
 // New returns an empty table.
@@ -43,13 +44,18 @@ type conn struct {
 	tuple        Tuple // orig as packets show it
 	nodes        [2]node
 	older, newer *conn
-	expires      int64 // ms
-	label        Label
-	mark         uint32
 	nat          State // StateSNAT or StateDNAT: what happens to the original direction
-	phase        phase
-	translated   bool // committed with a nat argument: stands under two tuples
-	peers        [2]peer
+	translated   bool  // committed with a nat argument: stands under two tuples
+	progress
+}
+
+// progress is what packets change of an entry.
+type progress struct {
+	expires int64 // ms
+	label   Label
+	mark    uint32
+	phase   phase
+	peers   [2]peer
 }
 
 func (c *conn) expired(now int64) bool { return now >= c.expires }
@@ -85,6 +91,9 @@ func (t *Table) add(c *conn) {
 	t.newest = c
 	t.conns++
 	t.earliest = min(t.earliest, c.expires)
+	if t.trial != nil {
+		t.trial.added = append(t.trial.added, c)
+	}
 }
 
 func (t *Table) link(c *conn) {
@@ -122,6 +131,7 @@ func (t *Table) remove(c *conn) {
 
 // expire makes c unfindable at once; it goes with the next Expire.
 func (t *Table) expire(c *conn) {
+	t.touch(c)
 	c.expires = 0
 	t.earliest = 0
 }
