@@ -21,6 +21,7 @@ func (s *Switch) at(what string, do func() error) error {
 
 // Commit implements datapath.Bridge.
 func (s *Switch) Commit(ctx context.Context, b openflow.Bundle) error {
+	s.forget()
 	return s.at("commit", func() error { return s.bridge.Commit(ctx, b) })
 }
 

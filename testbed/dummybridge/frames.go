@@ -36,7 +36,9 @@ func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) (v s
 			Packet: datapath.Injection{InPort: openflow.PortNo(p.Port), Frame: p.Frame},
 		})
 	}
-	v.Outputs = len(outputs)
+	if v.Outputs = len(outputs); v.Outputs == 0 && v.PacketIns == 0 {
+		s.drops = nil
+	}
 	s.emit(outputs, emit)
 	return v
 }
@@ -45,9 +47,4 @@ func (s *Switch) emit(outputs []dummy.Output, to func(datapath.Output)) {
 	for _, o := range outputs {
 		to(datapath.Output{Port: s.numbers[o.Port], Frame: o.Frame})
 	}
-}
-
-// Examine does the same and finds out what became of the frame.
-func (s *Switch) Examine(in datapath.Injection, emit func(datapath.Output)) simbackend.Verdict {
-	return s.receive(in, emit)
 }

@@ -32,6 +32,8 @@ type Switch struct {
 	events  chan datapath.Event
 	sink    func(datapath.Output)
 	clock   clock
+	drops   drops                    // as they were before any frame that was dropped since; may be nil
+	found   map[string]openflow.Flow // by how a trace prints them
 	failure error // what went wrong where nobody could be told
 	closed  bool
 }
@@ -45,6 +47,7 @@ func Open(ctx context.Context, ports []simbackend.Port) (*Switch, error) {
 		numbers: map[string]openflow.PortNo{dummy.Local: openflow.PortLocal},
 		events:  make(chan datapath.Event, eventQueue),
 		sink:    func(datapath.Output) {},
+		found:   map[string]openflow.Flow{},
 	}
 	var config dummy.Config
 	for _, p := range ports {
@@ -84,10 +87,17 @@ func (s *Switch) Restart(ctx context.Context) error {
 		return fmt.Errorf("restart switch: %w", err)
 	}
 	s.clock.synced = s.clock.now
+	s.forget()
 	if err := s.connect(ctx); err != nil {
 		return fmt.Errorf("restart switch: %w", err)
 	}
 	return nil
+}
+
+// forget drops what was known of flows.
+func (s *Switch) forget() {
+	s.drops = nil
+	clear(s.found)
 }
 
 // fail remembers what went wrong where there is nobody to tell, for Close. A switch that has ended is
