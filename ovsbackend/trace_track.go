@@ -40,7 +40,21 @@ func (w *walk) track(ctx context.Context, p pending, flow *flowText) (known bool
 			return true, nil
 		}
 	}
-	return false, nil
+	return p.assumed(flow), nil
+}
+
+// committedNAT finds what a call of the tracker does to the first frame of a connection.
+var committedNAT = regexp.MustCompile(`\bcommit\b.*\bnat\((src|dst)\b`)
+
+// assumed completes the flow of a new connection whose translation ofproto/trace has simulated: it leaves out the
+// state that the switch sets with it. It tells whether there was anything to complete.
+func (p pending) assumed(flow *flowText) bool {
+	found := committedNAT.FindStringSubmatch(p.call.text)
+	if found == nil || len(p.section.initial) == 0 {
+		return false
+	}
+	flow.set("ct_state", flow.get("ct_state")+"|"+found[1][:1]+"nat")
+	return true
 }
 
 // isOf tells whether the flow is of a direction of a connection.
