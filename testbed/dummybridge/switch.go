@@ -26,6 +26,7 @@ const (
 // Switch is a real switch in virtual time. It is made for one goroutine.
 type Switch struct {
 	sw      *dummy.Switch
+	stop    func() error // ends sw
 	bridge  *ovsbackend.Bridge
 	names   map[openflow.PortNo]string
 	numbers map[string]openflow.PortNo
@@ -42,27 +43,39 @@ var _ datapath.Bridge = (*Switch)(nil)
 
 // Open starts a switch with the given ports. Close ends it.
 func Open(ctx context.Context, ports []simbackend.Port) (*Switch, error) {
+	var own []dummy.Port
+	for _, p := range ports {
+		own = append(own, dummy.Port{Name: p.Name, Number: uint32(p.Number)})
+	}
+	slices.SortFunc(own, func(a, b dummy.Port) int { return cmp.Compare(a.Number, b.Number) })
+	sw, err := dummy.Start(ctx, dummy.Config{Ports: own})
+	if err != nil {
+		return nil, err
+	}
+	s, err := New(ctx, sw, own)
+	if err != nil {
+		return nil, errors.Join(err, sw.Close())
+	}
+	s.stop = sw.Close
+	return s, nil
+}
+
+// New takes a running switch with the given ports, which nobody else may use until Close.
+func New(ctx context.Context, sw *dummy.Switch, ports []dummy.Port) (*Switch, error) {
 	s := &Switch{
+		sw:      sw,
+		stop:    func() error { return nil },
 		names:   map[openflow.PortNo]string{openflow.PortLocal: dummy.Local},
 		numbers: map[string]openflow.PortNo{dummy.Local: openflow.PortLocal},
 		events:  make(chan datapath.Event, eventQueue),
 		sink:    func(datapath.Output) {},
 		found:   map[string]openflow.Flow{},
 	}
-	var config dummy.Config
 	for _, p := range ports {
-		s.names[p.Number], s.numbers[p.Name] = p.Name, p.Number
-		config.Ports = append(config.Ports, dummy.Port{Name: p.Name, Number: uint32(p.Number)})
+		number := openflow.PortNo(p.Number)
+		s.names[number], s.numbers[p.Name] = p.Name, number
 	}
-	slices.SortFunc(config.Ports, func(a, b dummy.Port) int { return cmp.Compare(a.Number, b.Number) })
-	var err error
-	if s.sw, err = dummy.Start(ctx, config); err != nil {
-		return nil, err
-	}
-	if err := s.connect(ctx); err != nil {
-		return nil, errors.Join(err, s.sw.Close())
-	}
-	return s, nil
+	return s, s.connect(ctx)
 }
 
 // connect makes the connections to a switch that has just started.
@@ -116,7 +129,7 @@ func (s *Switch) Close() error {
 	}
 	s.closed = true
 	close(s.events)
-	return errors.Join(s.failure, s.bridge.Close(), s.sw.Close())
+	return errors.Join(s.failure, s.bridge.Close(), s.stop())
 }
 
 // event queues an event; when the queue is nearly full, packet-ins are lost.
