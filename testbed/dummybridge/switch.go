@@ -35,7 +35,7 @@ type Switch struct {
 	clock   clock
 	drops   drops                    // as they were before any frame that was dropped since; may be nil
 	found   map[string]openflow.Flow // by how a trace prints them
-	failure error // what went wrong where nobody could be told
+	failure error                    // what went wrong where nobody could be told
 	closed  bool
 }
 
