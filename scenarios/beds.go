@@ -22,6 +22,7 @@ func beds() []struct {
 	}{
 		{"sim", testbed.OpenSim},
 		{"dummy", testbed.OpenDummy},
+		{"netns", openNetns},
 	}
 }
 

@@ -157,6 +157,9 @@ capture client`,
 		if _, err := t.machine(host); err != nil {
 			return err
 		}
+		if err := t.catchUp(); err != nil {
+			return err
+		}
 		var lines []string
 		for _, h := range t.heard[host] {
 			line := brief(h.Frame)

@@ -132,7 +132,7 @@ func runUntil(t *story, a *args) error {
 		return err
 	}
 	began := t.bed.Now()
-	if !t.until(holds, limit) {
+	if limit += t.slack(); !t.until(holds, limit) {
 		return fmt.Errorf("not %s within %v", what, limit)
 	}
 	if took := t.bed.Now() - began; took < floor {

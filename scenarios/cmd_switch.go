@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ flows arp actions 192.168.5.21`,
 		if err := a.done(); err != nil {
 			return err
 		}
+		if err := t.catchUp(); err != nil {
+			return err
+		}
 		entries, err := t.flows()
 		for _, e := range entries {
 			line := e.Flow.String()
@@ -88,7 +92,7 @@ var dropsCommand = command{
 get client http://192.168.5.21:81/ timeout=1s
 drops`,
 	run: func(t *story, a *args) error {
-		if err := a.done(); err != nil {
+		if err := errors.Join(a.done(), t.catchUp()); err != nil {
 			return err
 		}
 		entries, err := t.flows()

@@ -43,7 +43,7 @@ answers ARP and ping, and completes TCP handshakes.`, frozen, testbed.FreezeHost
 	suspendCommand = act("suspend", testbed.Suspend, `Stops the whole machine, kernel and all. Frames wait in its network card.`,
 		`suspend be1
 ping cli2 10.20.0.2
-thaw be1`, testbed.FreezeHosts)
+thaw be1`, testbed.SuspendHosts)
 	thawCommand   = act("thaw", testbed.Thaw, `Lets a frozen or suspended HOST go on where it stopped.`, frozen, testbed.FreezeHosts)
 	reviveCommand = act("revive", testbed.Revive, `Starts the processes of a killed HOST anew.`,
 		`kill be1

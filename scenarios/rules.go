@@ -78,22 +78,53 @@ func (t *story) verify() error {
 	if b := t.rules.broken; b != nil {
 		return &ViolationError{b.rule, t.now, b.detail}
 	}
+	if t.inRealTime() {
+		return t.verifyInTime()
+	}
+	problem, err := t.violation()
+	if err != nil || problem == "" || t.bed.Now() < t.rules.disturbed+Grace {
+		return err
+	}
+	return &ViolationError{InStep, t.now, problem}
+}
+
+// verifyInTime does so where the node goes on while it is looked at. What is wrong for a moment may be a change under way:
+// it must be right within the time that the node has.
+func (t *story) verifyInTime() error {
+	if t.bed.Now() < t.rules.disturbed+Grace { // this is not the time to wait for it: what comes next may be about just that
+		return nil
+	}
+	var problem string
+	var err error
+	right := func() bool {
+		t.rules.want = nil
+		problem, err = t.violation()
+		return err == nil && problem == ""
+	}
+	switch {
+	case t.until(right, Grace+Slack):
+		return nil
+	case err != nil:
+		return err
+	}
+	return &ViolationError{InStep, t.now, problem}
+}
+
+// violation is how the switch differs from what it should hold, if it may not.
+func (t *story) violation() (string, error) {
 	state := t.bed.Node().State()
 	if !state.Running || state.Due > 0 || t.rules.failing {
-		return nil
+		return "", nil
 	}
 	problem, err := t.outOfStep()
 	if err != nil {
-		return fmt.Errorf("%v: %w", t.now, err)
-	}
-	if problem != "" && t.bed.Now() < t.rules.disturbed+Grace {
-		return nil
+		return "", fmt.Errorf("%v: %w", t.now, err)
 	}
 	if problem != "" {
-		return &ViolationError{InStep, t.now, problem}
+		return problem, nil
 	}
 	t.rules.damaged = false
-	return t.lint()
+	return "", t.lint()
 }
 
 // outOfStep is how the switch differs from what the node wants it to hold; empty if it does not.

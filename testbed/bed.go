@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"time"
@@ -34,6 +35,17 @@ type Bed interface {
 
 // ErrLacking is why a bed cannot be opened on this machine at all; what wraps it says what is missing.
 var ErrLacking = errors.New("this machine cannot run the bed")
+
+// Keeper is a Bed that can write what helps to find out why a story failed to a directory.
+type Keeper interface {
+	Keep(ctx context.Context, dir string) error
+}
+
+// Counter is a bridge whose counters of flows lag behind what has passed.
+type Counter interface {
+	// Count lets them take in all that has passed before the call.
+	Count(ctx context.Context) error
+}
 
 // Hosts are the machines around the switch. Names that are none are errors.
 type Hosts interface {

@@ -12,7 +12,8 @@ type Feature uint8
 // Possible features.
 const (
 	VirtualTime   Feature = iota + 1 // time costs nothing, and two runs are alike to the microsecond
-	FreezeHosts                      // processes and machines can be frozen
+	FreezeHosts                      // processes can be frozen
+	SuspendHosts                     // and whole machines
 	KillHosts                        // processes can be killed and revived
 	CutCables                        // cables can be unplugged
 	SlowCables                       // and slowed
@@ -26,7 +27,8 @@ const (
 // features has the name and meaning of each feature.
 var features = [...]struct{ name, meaning string }{
 	VirtualTime:   {"virtual-time", "time costs nothing, and two runs are alike"},
-	FreezeHosts:   {"freeze", "hosts can be frozen"},
+	FreezeHosts:   {"freeze", "processes of hosts can be frozen"},
+	SuspendHosts:  {"suspend", "whole hosts can be frozen, kernel and all"},
 	KillHosts:     {"kill", "processes of hosts can be killed and revived"},
 	CutCables:     {"cut", "cables can be unplugged"},
 	SlowCables:    {"delay", "cables can be made slow"},

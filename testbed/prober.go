@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -104,7 +105,13 @@ func (p *prober) probe(c health.Check, done func(health.Result)) {
 	}
 	switch m := c.Monitor; m.Type {
 	case model.MonitorICMP:
-		host.Ping(c.Target.Address.Addr(), simhost.PingOptions{Timeout: m.Timeout}, func(r simhost.PingResult) { done(outcomeOf(r.Err)) })
+		host.Ping(c.Target.Address.Addr(), simhost.PingOptions{Timeout: m.Timeout}, func(r simhost.PingResult) {
+			if r.Err != nil {
+				done(failed(c, "no answer", r.Err))
+				return
+			}
+			done(health.Result{Outcome: health.Passed})
+		})
 	case model.MonitorTCP:
 		probeTCP(host, c, done)
 	case model.MonitorHTTP:
@@ -119,8 +126,10 @@ func probeHTTP(host *simhost.Host, c health.Check, done func(health.Result)) {
 	url := fmt.Sprintf("http://%v/%s", c.Target.Address, strings.TrimPrefix(m.Path, "/"))
 	host.Get(url, simhost.GetOptions{Host: m.HostHeader, Timeout: m.Timeout}, func(r simhost.Result) {
 		switch {
+		case r.Err != nil && r.Connected == 0:
+			done(failed(c, "no connection", r.Err))
 		case r.Err != nil:
-			done(outcomeOf(r.Err))
+			done(failed(c, "no answer", r.Err))
 		case !m.Expect.Contains(r.Status):
 			done(health.Result{Outcome: health.Unwanted, Detail: fmt.Sprintf("status %d, want %v", r.Status, m.Expect)})
 		default:
@@ -132,7 +141,7 @@ func probeHTTP(host *simhost.Host, c health.Check, done func(health.Result)) {
 func probeTCP(host *simhost.Host, c health.Check, done func(health.Result)) {
 	conn, err := host.Dial(c.Target.Address, simhost.DialOptions{})
 	if err != nil {
-		done(outcomeOf(err))
+		done(failed(c, "no connection", err))
 		return
 	}
 	ended := false
@@ -143,33 +152,24 @@ func probeTCP(host *simhost.Host, c health.Check, done func(health.Result)) {
 			done(r)
 		}
 	}
-	conn.Handle(func(c *simhost.Conn) {
+	conn.Handle(func(conn *simhost.Conn) {
 		switch {
-		case c.Err() != nil:
-			end(outcomeOf(c.Err()))
-		case c.State() == simhost.Established:
+		case conn.Err() != nil:
+			end(failed(c, "no connection", conn.Err()))
+		case conn.State() == simhost.Established:
 			end(health.Result{Outcome: health.Passed})
 		}
 	})
-	host.World().After(c.Monitor.Timeout, func() { end(outcomeOf(simhost.ErrTimeout)) })
+	host.World().After(c.Monitor.Timeout, func() { end(failed(c, "no connection", simhost.ErrTimeout)) })
 }
 
-// outcomeOf is the verdict on an error of a simulated host, nil included.
-func outcomeOf(err error) health.Result {
-	for _, k := range []struct {
-		is      error
-		outcome health.Outcome
-	}{
-		{simhost.ErrRefused, health.Refused}, {simhost.ErrTimeout, health.TimedOut},
-		{simhost.ErrUnreachable, health.Unreachable}, {simhost.ErrNoRoute, health.NotProbed},
-		{simhost.ErrReset, health.Broken},
-	} {
-		if errors.Is(err, k.is) {
-			return health.Result{Outcome: k.outcome, Detail: err.Error()}
-		}
+// failed is the verdict on a probe that ended with an error of a simulated host, for want of something. Its words are the
+// daemon's.
+func failed(c health.Check, want string, err error) health.Result {
+	if errors.Is(err, simhost.ErrTimeout) {
+		err = context.DeadlineExceeded
 	}
-	if err != nil {
-		return health.Result{Outcome: health.Failed, Detail: err.Error()}
-	}
-	return health.Result{Outcome: health.Passed}
+	target := c.Target
+	target.Timeout = c.Monitor.Timeout
+	return health.Explain(target, want, err)
 }

@@ -15,15 +15,19 @@ type backend struct {
 	name     string
 	tick     time.Duration // between the lines of /slow
 	requests atomic.Int64
+	orders   orders
 }
 
-func newBackend(name string, tick time.Duration) http.Handler {
+// newBackend makes the handler. Health is asked for at /healthz and the paths of more.
+func newBackend(name string, tick time.Duration, more ...string) http.Handler {
 	b := &backend{name: name, tick: tick}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", b.root)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /slow", b.slow)
-	return mux
+	for _, path := range append(more, "/healthz") {
+		mux.HandleFunc("GET "+path, b.orders.health)
+	}
+	return b.orders.count(mux)
 }
 
 // root says who answers whom: the addresses are those of the connection as this host sees it.

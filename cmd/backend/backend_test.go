@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -40,4 +41,48 @@ func TestAnswers(t *testing.T) {
 		status, _ := get(t, server, path)
 		require.Equal(t, want, status, path)
 	}
+}
+
+// client calls a server from another address than its own, as long as the loopback has several.
+func client(t *testing.T, from string) *http.Client {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	c := &http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}}
+	t.Cleanup(c.CloseIdleConnections)
+	return c
+}
+
+func TestOrders(t *testing.T) {
+	server := httptest.NewServer(newBackend("be1", time.Millisecond, "/ready"))
+	defer server.Close()
+	ask := func(c *http.Client, method, path string) (status int, body string) {
+		request, err := http.NewRequest(method, server.URL+path, http.NoBody)
+		require.NoError(t, err)
+		r, err := c.Do(request)
+		if err != nil {
+			t.Skipf("the loopback has one address only: %v", err)
+		}
+		defer r.Body.Close()
+		all, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		return r.StatusCode, strings.TrimSpace(string(all))
+	}
+	owner, stranger := server.Client(), client(t, "127.0.0.2")
+	for _, path := range []string{"/healthz", "/ready"} {
+		status, _ := ask(stranger, "GET", path)
+		require.Equal(t, http.StatusOK, status)
+	}
+	status, _ := ask(owner, "POST", "/sicken")
+	require.Equal(t, http.StatusOK, status)
+	for _, path := range []string{"/healthz", "/ready"} {
+		status, _ := ask(stranger, "GET", path)
+		require.Equal(t, http.StatusServiceUnavailable, status)
+	}
+	status, _ = ask(stranger, "POST", "/heal")
+	require.Equal(t, http.StatusNotFound, status, "strangers give no orders")
+	status, _ = ask(owner, "POST", "/heal")
+	require.Equal(t, http.StatusOK, status)
+	status, _ = ask(stranger, "GET", "/ready")
+	require.Equal(t, http.StatusOK, status)
+	_, n := ask(owner, "GET", "/served?path=/ready")
+	require.Equal(t, "3", n)
 }

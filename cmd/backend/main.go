@@ -3,6 +3,8 @@
 //	/                a line: backend, time, client, served, req
 //	/healthz         200 "ok"
 //	/slow?seconds=N  a line a second, N times (10 if not said)
+//
+// From the machine itself it takes orders: POST /sicken and /heal, and GET /served?path=P says how often P was asked for.
 package main
 
 import (
@@ -13,22 +15,34 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
 
 func main() {
 	name := flag.String("name", hostname(), "the `NAME` it answers with")
-	listen := flag.String("listen", ":8080", "the `ADDRESS` to serve on")
+	listen := flag.String("listen", ":8080", "the `ADDRESSES` to serve on, separated by commas")
+	healthy := flag.String("healthy", "", "more `PATHS` that answer as /healthz does, separated by commas")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	server := &http.Server{Addr: *listen, Handler: newBackend(*name, time.Second), ReadHeaderTimeout: 10 * time.Second}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+	handler := newBackend(*name, time.Second, list(*healthy)...)
+	ends := make(chan error)
+	for _, address := range list(*listen) {
+		server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+		context.AfterFunc(ctx, func() { _ = server.Close() })
+		go func() { ends <- server.ListenAndServe() }()
+	}
+	if err := <-ends; !errors.Is(err, http.ErrServerClosed) {
 		fmt.Fprintln(os.Stderr, "backend:", err)
 		os.Exit(1)
 	}
+}
+
+// list takes a list apart, which may be empty.
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
 // hostname is the machine's, or "backend".

@@ -37,6 +37,12 @@ func during(of string, err error) error { return lack{of, err} }
 func (l lack) Error() string { return l.of + ": " + l.err.Error() }
 func (l lack) Unwrap() error { return l.err }
 
+// Explain is the result of a probe that somebody else made, of a target, and that ended with an error for want of something:
+// "no connection", "no answer". It speaks as the probers here do.
+func Explain(t Target, want string, err error) Result {
+	return explain(context.Background(), t, during(want, err))
+}
+
 // explain puts the error of a probe into words for a person. Once the context is done, whatever else went wrong follows from
 // that.
 func explain(ctx context.Context, t Target, err error) Result {

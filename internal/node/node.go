@@ -253,7 +253,8 @@ func (n *Node) reject(e datapath.Event) {
 func (n *Node) stepped(o control.Outcome, took time.Duration) {
 	n.config.Observer.Stepped(o, took)
 	for _, p := range o.Pools {
-		n.log.Info("slots changed", "pool", p.Pool, "digest", fmt.Sprintf("%x", p.After[:8]), "moved", p.Report.Moved, "foreign", p.Report.Foreign)
+		n.log.Info("slots changed", "pool", p.Pool, "digest", fmt.Sprintf("%x", p.After[:8]),
+			"moved", p.Report.Moved, "of", p.Report.Slots, "necessary", p.Report.Necessary, "foreign", p.Report.Foreign)
 	}
 	switch {
 	case o.Err != nil:

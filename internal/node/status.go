@@ -24,6 +24,8 @@ type ControlState struct {
 	Failures int    `json:"failures"`
 	Repairs  int    `json:"repairs"`
 	Commits  int    `json:"commits"`
+	// Pending: something is known that the switch does not have yet.
+	Pending bool `json:"pending"`
 }
 
 // PoolStatus is a pool, how it is watched, and its members.
@@ -62,7 +64,9 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	view, err := n.loop.View(ctx)
+	var view control.View
+	pending := false
+	err = n.loop.Do(ctx, func(c *control.Core, _ time.Time) { view, pending = c.View(), c.Pending() })
 	if err != nil {
 		return Status{}, err
 	}
@@ -72,7 +76,7 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 	}
 	s := Status{
 		Node: t.Node.Name, Started: n.started, Now: time.Now(),
-		Control: ControlState{view.InSync, view.Failure, view.Failures, view.Repairs, view.Commits},
+		Control: ControlState{view.InSync, view.Failure, view.Failures, view.Repairs, view.Commits, pending},
 	}
 	for i, p := range view.Pools {
 		h := t.Pools[i].Health

@@ -1,7 +1,6 @@
 package netns
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -9,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"hpnn/internal/pcap"
+	"hpnn/testbed/realtime"
 )
 
 // keepFrames is how many frames of each port are kept, the newest.
@@ -43,66 +41,27 @@ const (
 	Out                // to the machine
 )
 
-// capture begins to listen on a device of the namespace (packet(7)).
+// capture begins to listen on a device of the namespace.
 func (s *space) capture(name string) (*capture, error) {
-	link, err := s.handle.LinkByName(name)
-	if err != nil {
-		return nil, fmt.Errorf("capture on %s: %w", name, err)
-	}
 	c := &capture{done: make(chan struct{})}
-	err = s.do(func() error {
-		c.socket, err = listen(name, link.Attrs().Index)
+	err := s.do(func() (err error) {
+		c.socket, err = realtime.Listen(name)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("capture on %s: %w", name, err)
 	}
-	go c.run()
+	go func() {
+		defer close(c.done)
+		realtime.Receive(c.socket, func(frame []byte, sent bool) {
+			f := Frame{At: time.Now(), Way: In, Data: frame}
+			if sent {
+				f.Way = Out
+			}
+			c.keep(f)
+		})
+	}()
 	return c, nil
-}
-
-func listen(name string, index int) (*os.File, error) {
-	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	all := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))
-	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: index}); err != nil {
-		return nil, errors.Join(err, unix.Close(fd))
-	}
-	return os.NewFile(uintptr(fd), name), nil
-}
-
-// run reads until the socket is closed.
-func (c *capture) run() {
-	defer close(c.done)
-	conn, err := c.socket.SyscallConn()
-	if err != nil {
-		return
-	}
-	buffer := make([]byte, 1<<16)
-	for err == nil {
-		err = conn.Read(func(fd uintptr) bool { return c.receive(int(fd), buffer) })
-	}
-}
-
-// receive takes what is there. It returns false when nothing is, to wait for more.
-func (c *capture) receive(fd int, buffer []byte) (tookAny bool) {
-	for {
-		n, from, err := unix.Recvfrom(fd, buffer, 0)
-		if errors.Is(err, unix.EAGAIN) {
-			return tookAny
-		}
-		tookAny = true // an error is one too: the device went down, and may come up again
-		if err != nil {
-			continue
-		}
-		f := Frame{At: time.Now(), Way: In, Data: append([]byte(nil), buffer[:n]...)}
-		if link, ok := from.(*unix.SockaddrLinklayer); ok && link.Pkttype == unix.PACKET_OUTGOING {
-			f.Way = Out
-		}
-		c.keep(f)
-	}
 }
 
 func (c *capture) keep(f Frame) {

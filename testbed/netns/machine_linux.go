@@ -13,6 +13,8 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"hpnn/model"
+	"hpnn/testbed"
+	"hpnn/testbed/realtime"
 )
 
 // Machine is a host of the site, with a kernel of its own as far as the network is concerned.
@@ -22,10 +24,19 @@ type Machine struct {
 	MAC     model.MAC
 	Port    string // of the switch, by name
 
+	number  uint32 // of the port
 	routes  []route
 	space   *space
-	serves  uint16   // the backend's port; 0 if it has none
+	cable   cable    // its other end
+	serves  []uint16 // the backend's ports; nil if it has none
+	healthy []string // paths at which the backend tells its health, besides its own
 	backend *process // nil if it serves nothing
+}
+
+// cable is the end of a cable: a device in a namespace.
+type cable struct {
+	space  *space
+	device string
 }
 
 // route leads to everything if its prefix is invalid.
@@ -70,6 +81,14 @@ func (m *Machine) Neighbour(a netip.Addr) (model.MAC, error) {
 	return model.MAC(all[i].HardwareAddr), nil
 }
 
+// Ping sends an echo request and waits for the reply, which it returns the TTL of.
+func (m *Machine) Ping(to netip.Addr, timeout time.Duration) (ttl uint8, err error) {
+	if ttl, err = realtime.Ping(m.space.do, to, testbed.PingOptions{Timeout: timeout}); err != nil {
+		return 0, fmt.Errorf("from %s: %w", m.Name, err)
+	}
+	return ttl, nil
+}
+
 // Freeze makes the machine's backend stand still; its kernel lives.
 func (m *Machine) Freeze() error { return m.backend.signal(syscall.SIGSTOP) }
 
@@ -80,18 +99,18 @@ func (m *Machine) Thaw() error { return m.backend.signal(syscall.SIGCONT) }
 func (m *Machine) Kill() { m.backend.kill() }
 
 // Cut unplugs a machine's cable at the switch.
-func (b *Bed) Cut(m *Machine) error { return b.plug(m, b.node.handle.LinkSetDown) }
+func (b *Bed) Cut(m *Machine) error { return m.plug(m.cable.space.handle.LinkSetDown) }
 
 // Mend plugs it in.
-func (b *Bed) Mend(m *Machine) error { return b.plug(m, b.node.handle.LinkSetUp) }
+func (b *Bed) Mend(m *Machine) error { return m.plug(m.cable.space.handle.LinkSetUp) }
 
-func (b *Bed) plug(m *Machine, set func(netlink.Link) error) error {
-	link, err := b.node.handle.LinkByName(m.Port)
+func (m *Machine) plug(set func(netlink.Link) error) error {
+	link, err := m.cable.space.handle.LinkByName(m.cable.device)
 	if err == nil {
 		err = set(link)
 	}
 	if err != nil {
-		return fmt.Errorf("plug port %s: %w", m.Port, err)
+		return fmt.Errorf("plug cable of %s: %w", m.Name, err)
 	}
 	return nil
 }
@@ -114,7 +133,7 @@ const (
 // beyond is the machine behind a segment's uplink: a client in a public segment, the provider's gateway in a private
 // one. The first public segment's is called "client", others have the segment's name behind it.
 func beyond(t model.Topology, s model.Segment) Machine {
-	m := Machine{Name: "gw-" + s.Name, Port: s.Uplink.Name}
+	m := Machine{Name: "gw-" + s.Name, Port: s.Uplink.Name, number: s.Uplink.Number}
 	host := gatewayHost
 	if s.Kind == model.Public {
 		m.Name, host, m.routes = "client", clientHost, routes(t, s)

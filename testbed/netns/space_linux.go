@@ -72,6 +72,17 @@ func (s *space) do(f func() error) error {
 	return <-done
 }
 
+// tune sets what the machines of a site need of their kernels: a port that was used a second ago can be used again, and who
+// asks for a neighbour asks with the address of that segment.
+func (s *space) tune() {
+	_ = s.do(func() error {
+		for name, value := range map[string]string{"ipv4/tcp_tw_reuse": "1", "ipv4/conf/all/arp_announce": "2"} {
+			_ = os.WriteFile("/proc/sys/net/"+name, []byte(value), 0o644) // who needs it will fail
+		}
+		return nil
+	})
+}
+
 // device is the name of a machine's network card.
 const device = "eth0"
 
@@ -102,9 +113,9 @@ func wire(machine *space, mac model.MAC, node *space, port string) error {
 	return nil
 }
 
-// address gives a machine's card its address.
-func (s *space) address(a netip.Prefix) error {
-	link, err := s.handle.LinkByName(device)
+// address gives a machine's device an address.
+func (s *space) address(name string, a netip.Prefix) error {
+	link, err := s.handle.LinkByName(name)
 	if err != nil {
 		return err
 	}

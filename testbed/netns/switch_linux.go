@@ -13,6 +13,9 @@ import (
 // poll is how often it is looked whether something has begun.
 const poll = 5 * time.Millisecond
 
+// countEvery is how often the switch adds up what its datapath has counted for each flow; the least that it takes.
+const countEvery = 100 * time.Millisecond
+
 func (b *Bed) path(name string) string { return filepath.Join(b.dir, name) }
 
 func (b *Bed) databaseAddress() string { return "unix:" + b.path("db.sock") }
@@ -25,7 +28,11 @@ func (b *Bed) createDatabase(ctx context.Context) error {
 	if err := b.StartDatabase(ctx); err != nil {
 		return err
 	}
-	_, err := b.Tool(ctx, "ovs-vsctl", "--db="+b.databaseAddress(), "--no-wait", "init")
+	if _, err := b.Tool(ctx, "ovs-vsctl", "--db="+b.databaseAddress(), "--no-wait", "init"); err != nil {
+		return err
+	}
+	_, err := b.Tool(ctx, "ovs-vsctl", "--db="+b.databaseAddress(), "--no-wait", "set", "Open_vSwitch", ".",
+		fmt.Sprintf("other_config:max-revalidator=%d", countEvery.Milliseconds()))
 	return err
 }
 

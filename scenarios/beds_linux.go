@@ -1,0 +1,5 @@
+package scenarios
+
+import "hpnn/testbed/netns"
+
+var openNetns = netns.OpenBed
