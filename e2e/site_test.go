@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,22 +27,13 @@ const (
 	fall     = 3
 )
 
-// current is the bed that an interrupt has to close; the lock is held while it is built.
-var current struct {
-	sync.Mutex
-	bed *netns.Bed
-}
-
-// TestMain removes the site when the run is interrupted.
+// TestMain removes all sites when the run is interrupted.
 func TestMain(m *testing.M) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		s := <-signals
-		current.Lock() // for good: nothing is built any more
-		if current.bed != nil {
-			current.bed.Close()
-		}
+		netns.CloseAll()
 		fmt.Fprintln(os.Stderr, "e2e: ended by", s)
 		os.Exit(130)
 	}()
@@ -67,11 +57,9 @@ func newSite(t *testing.T) *site {
 	s := &site{t: t, port: 2000}
 	programs := build(t)
 	begun := time.Now()
-	current.Lock()
-	defer current.Unlock()
 	bed, err := netns.Open(t.Context(), netns.Config{Topology: topology(t), Programs: programs})
 	require.NoError(t, err)
-	s.bed, current.bed = bed, bed
+	s.bed = bed
 	t.Cleanup(bed.Close)
 	s.table.add("site built", ms(time.Since(begun)), "")
 	return s

@@ -143,6 +143,7 @@ type flowLevel struct {
 
 var captureCommand = command{
 	name:  "capture",
+	like:  likeFrames,
 	usage: "capture HOST [macs] [TEXT...]",
 	about: `Prints the frames that HOST has sent (>) and received (<) since the block of commands began, and whose line has each
 TEXT. With macs, prints the Ethernet addresses too.`,

@@ -39,6 +39,7 @@ func (t *story) flows() ([]openflow.FlowEntry, error) {
 
 var flowsCommand = command{
 	name:  "flows",
+	like:  likeCount,
 	usage: "flows TABLE [actions] [TEXT...]",
 	about: `Prints the flows of a table, given by name or number, that have each TEXT, and how many packets each has matched; with
 actions, also what they do.`,
@@ -125,6 +126,7 @@ drops`,
 
 var connsCommand = command{
 	name:  "conns",
+	like:  likeConns,
 	usage: "conns [total] [TEXT...]",
 	about: `Prints the connections that the switch tracks and whose line has each TEXT: what the client called and, in brackets,
 who answers. With total, only how many.`,

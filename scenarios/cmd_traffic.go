@@ -184,6 +184,7 @@ func (t *story) end(j *job) error {
 
 var tallyCommand = command{
 	name:    "tally",
+	like:    likeLoad,
 	usage:   "tally NAME",
 	about:   `Prints the answers to what runs in the background that came since the last tally, counted by who gave them.`,
 	example: backgroundCommand.example,
@@ -200,6 +201,7 @@ var tallyCommand = command{
 
 var stopCommand = command{
 	name:    "stop",
+	like:    likeLoad,
 	usage:   "stop NAME",
 	about:   `Begins nothing more, waits for the answers still to come, and prints those since the last tally.`,
 	example: backgroundCommand.example,
@@ -215,6 +217,7 @@ var stopCommand = command{
 
 var servedCommand = command{
 	name:    "served",
+	like:    likeCount,
 	usage:   "served HOST [PATH]",
 	about:   `Prints how many requests for PATH, "/" if it is not given, have reached the web server of HOST since it started.`,
 	example: `served be1 /healthz`,

@@ -5,11 +5,12 @@ import "hpnn/testbed"
 // command is a word of the language.
 type command struct {
 	name    string
-	usage   string // its form: capitals stand for what is to be filled in, brackets for what may be left out
-	about   string // what it does and prints
-	example string // a story on the reference stand, whose members are all up
-	input   bool   // it takes indented lines
-	early   bool   // it may come before there is a site
+	usage   string   // its form: capitals stand for what is to be filled in, brackets for what may be left out
+	about   string   // what it does and prints
+	example string   // a story on the reference stand, whose members are all up
+	input   bool     // it takes indented lines
+	early   bool     // it may come before there is a site
+	like    likeness // what of its lines differs from bed to bed
 	needs   []testbed.Feature
 	// wordNeeds are what it needs if it is followed by a word.
 	wordNeeds map[string][]testbed.Feature

@@ -72,14 +72,8 @@ type breach struct {
 
 // verify checks the rules after a step.
 func (t *story) verify() error {
-	if t.trouble != nil {
-		return fmt.Errorf("%v: %w", t.now, t.trouble)
-	}
 	if b := t.rules.broken; b != nil {
 		return &ViolationError{b.rule, t.now, b.detail}
-	}
-	if t.inRealTime() {
-		return t.verifyInTime()
 	}
 	problem, err := t.violation()
 	if err != nil || problem == "" || t.bed.Now() < t.rules.disturbed+Grace {

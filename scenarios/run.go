@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ type Config struct {
 	Bed      string // one of Beds; "sim" if empty
 	Topology string // the file that a story runs on which names none
 	Update   bool   // write what the commands print into the file, whatever it was
+	Keep     string // the directory for what helps to find out why a story failed, on a bed that can tell; empty: nothing is kept
 }
 
 // Result is how a story went.
@@ -58,7 +60,7 @@ type skip struct{ error }
 // tell tells the story and returns what each block printed.
 func (s *Script) tell(c Config) (r Result, outputs [][]string, err error) {
 	t := newStory(c, s.Path)
-	defer func() { err = errors.Join(err, t.close()) }()
+	defer func() { err = errors.Join(t.keep(err), t.close()) }()
 	r.Path = s.Path
 	steps, err := s.prepare()
 	if err != nil {
@@ -76,15 +78,41 @@ func (s *Script) tell(c Config) (r Result, outputs [][]string, err error) {
 		case err != nil:
 			return r, outputs, err
 		}
-		outputs = append(outputs, t.printed)
-		if !c.Update && !slices.Equal(t.printed, b.Want) {
-			return r, outputs, &MismatchError{b, b.Want, t.printed}
+		printed := texts(t.printed)
+		outputs = append(outputs, printed)
+		if !c.Update && !t.wanted(b.Want) {
+			return r, outputs, &MismatchError{b, b.Want, printed}
 		}
 	}
 	if t.bed != nil {
 		r.Took = t.bed.Now()
 	}
 	return r, outputs, nil
+}
+
+// keepTimeout bounds how long it may take to write down what helps to find out why a story failed.
+const keepTimeout = 20 * time.Second
+
+// keep keeps that, if the story failed with an error, and adds to it where.
+func (t *story) keep(err error) error {
+	k, able := t.bed.(testbed.Keeper)
+	if err == nil || !able || t.config.Keep == "" {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), keepTimeout)
+	defer cancel()
+	if problem := k.Keep(ctx, t.config.Keep); problem != nil {
+		return fmt.Errorf("%w\n(what was there is in %s, but not all: %w)", err, t.config.Keep, problem)
+	}
+	return fmt.Errorf("%w\n(what was there is in %s)", err, t.config.Keep)
+}
+
+// wanted reports whether the block printed what the story has.
+func (t *story) wanted(want []string) bool {
+	if t.bed != nil && t.inRealTime() {
+		return same(want, t.printed)
+	}
+	return slices.Equal(want, texts(t.printed))
 }
 
 // call is a step whose command is known.
@@ -161,12 +189,15 @@ func (t *story) block(calls []call, r *Result) error {
 		}
 		r.Steps++
 	}
+	if t.bed != nil && t.inRealTime() {
+		return t.verifyInTime()
+	}
 	return nil
 }
 
 // step does a step and checks afterwards that no rule is broken.
 func (t *story) step(c call) error {
-	t.now = c.Step
+	t.now, t.like = c.Step, c.command.like
 	if t.bed == nil && !c.command.early {
 		if err := t.open(nil); err != nil {
 			return stepError{c, err}
@@ -185,6 +216,12 @@ func (t *story) step(c call) error {
 	}
 	if t.bed == nil {
 		return nil
+	}
+	if t.trouble != nil {
+		return fmt.Errorf("%v: %w", t.now, t.trouble)
+	}
+	if t.inRealTime() {
+		return nil // looking takes time, in which the story would stand still: block by block is enough
 	}
 	return t.verify()
 }

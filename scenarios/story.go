@@ -20,9 +20,10 @@ import (
 type story struct {
 	config  Config
 	path    string
-	calls   []call // all of the story
-	now     Step   // being done
-	printed []string
+	calls   []call   // all of the story
+	now     Step     // being done
+	like    likeness // of what it prints
+	printed []line
 
 	bed      testbed.Bed
 	topology model.Topology
@@ -45,9 +46,9 @@ func newStory(c Config, path string) *story {
 
 // print adds lines to what the block prints.
 func (t *story) print(format string, values ...any) {
-	for line := range strings.Lines(fmt.Sprintf(format, values...)) {
-		if line = strings.TrimRight(line, " \t\n"); line != "" {
-			t.printed = append(t.printed, line)
+	for text := range strings.Lines(fmt.Sprintf(format, values...)) {
+		if text = strings.TrimRight(text, " \t\n"); text != "" {
+			t.printed = append(t.printed, line{text, t.like})
 		}
 	}
 }
@@ -75,6 +76,7 @@ func (t *story) open(topology *model.Topology) error {
 	if err := t.close(); err != nil {
 		return err
 	}
+	t.bed = nil
 	*t = *newStory(t.config, t.path).carryOn(t)
 	t.topology = *topology
 	t.rules.begin(t.topology)
@@ -99,7 +101,7 @@ func (t *story) open(topology *model.Topology) error {
 
 // carryOn keeps of another story what outlives a site.
 func (t *story) carryOn(old *story) *story {
-	t.now, t.printed, t.calls = old.now, old.printed, old.calls
+	t.now, t.like, t.printed, t.calls = old.now, old.like, old.printed, old.calls
 	t.local, t.heard = map[string]uint16{}, map[string][]testbed.Heard{}
 	t.dropped = map[dropKey]uint64{}
 	return t

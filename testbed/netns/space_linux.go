@@ -72,6 +72,19 @@ func (s *space) do(f func() error) error {
 	return <-done
 }
 
+// deafen keeps the kernel from answering ARP on a port of the switch. With the userspace datapath it sees the frames as
+// well, and would answer for the probe addresses with the MAC of the port, past all rules.
+func (s *space) deafen(port string) error {
+	link, err := s.handle.LinkByName(port)
+	if err == nil {
+		err = s.handle.LinkSetARPOff(link)
+	}
+	if err != nil {
+		return fmt.Errorf("turn ARP on %s in %s off: %w", port, s.name, err)
+	}
+	return nil
+}
+
 // tune sets what the machines of a site need of their kernels: a port that was used a second ago can be used again, and who
 // asks for a neighbour asks with the address of that segment.
 func (s *space) tune() {
@@ -94,6 +107,9 @@ func wire(machine *space, mac model.MAC, node *space, port string) error {
 	veth := &netlink.Veth{LinkAttrs: attributes, PeerName: device, PeerHardwareAddr: net.HardwareAddr(mac[:]), PeerNamespace: netlink.NsFd(machine.ns)}
 	if err := node.handle.LinkAdd(veth); err != nil {
 		return fmt.Errorf("wire port %s: %w", port, err)
+	}
+	if err := node.deafen(port); err != nil {
+		return err
 	}
 	for _, end := range []struct {
 		space *space

@@ -3,6 +3,7 @@ package netns
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,9 +32,13 @@ func Sweep() (removed []string, err error) {
 		if e := endProcesses(path); e != nil {
 			err = errors.Join(err, e)
 		}
-		if e := netns.DeleteNamed(filepath.Base(path)); e != nil && os.Remove(path) != nil {
-			err = errors.Join(err, fmt.Errorf("remove namespace %s: %w", path, e))
-			continue
+		if e := netns.DeleteNamed(filepath.Base(path)); e != nil {
+			if e := os.Remove(path); errors.Is(e, fs.ErrNotExist) {
+				continue // another run was quicker
+			} else if e != nil {
+				err = errors.Join(err, fmt.Errorf("remove namespace %s: %w", path, e))
+				continue
+			}
 		}
 		removed = append(removed, path)
 	}
@@ -60,7 +65,9 @@ func abandoned(name string) bool {
 // endProcesses ends what still runs in a namespace.
 func endProcesses(path string) error {
 	var space syscall.Stat_t
-	if err := syscall.Stat(path, &space); err != nil {
+	if err := syscall.Stat(path, &space); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("look at namespace %s: %w", path, err)
 	}
 	links, _ := filepath.Glob("/proc/[0-9]*/ns/net")

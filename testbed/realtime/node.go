@@ -27,7 +27,11 @@ type node struct {
 	known   testbed.NodeState
 	told    control.View // what the story was told last
 	asked   time.Time    // when the daemon was last asked to tell
+	fresh   time.Time    // when what is known was asked for
 }
+
+// fresh is how long what the daemon said is taken for what it would say now, unless it was told something.
+const fresh = 10 * time.Millisecond
 
 func newNode(b *bed, t model.Topology) *node {
 	d := b.site.Daemon()
@@ -44,7 +48,7 @@ func (n *node) Start() error {
 	if err := n.daemon.Start(ctx); err != nil {
 		return fmt.Errorf("start node: %w", err)
 	}
-	n.running = true
+	n.running, n.fresh = true, time.Time{}
 	return nil
 }
 
@@ -60,7 +64,7 @@ func (n *node) Kill() error {
 	if err := n.runs("kill node"); err != nil {
 		return err
 	}
-	n.State()
+	n.State() // the last that is known
 	n.running = false
 	return n.daemon.Kill()
 }
@@ -69,6 +73,7 @@ func (n *node) post(path string, params url.Values) error {
 	if err := n.runs("tell node"); err != nil {
 		return err
 	}
+	n.fresh = time.Time{}
 	ctx, cancel := bounded()
 	defer cancel()
 	return n.daemon.API().Post(ctx, path, params, new(any))
@@ -91,6 +96,7 @@ func (n *node) Reload(t model.Topology) error {
 	if err := n.runs("tell node"); err != nil {
 		return err
 	}
+	n.fresh = time.Time{}
 	before := n.journal.count(isReload)
 	if err := n.daemon.Reload(t); err != nil {
 		return err
@@ -105,9 +111,9 @@ func (n *node) Reload(t model.Topology) error {
 
 // State implements testbed.Node. If the daemon does not answer, it is what was known.
 func (n *node) State() testbed.NodeState {
-	if n.running {
+	if n.running && time.Since(n.fresh) > fresh {
 		if s, err := n.ask(); err == nil {
-			n.known = s
+			n.known, n.fresh = s, time.Now()
 		}
 	}
 	n.known.Running = n.running
