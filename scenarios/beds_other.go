@@ -3,7 +3,7 @@
 package scenarios
 
 import (
-	"errors"
+	"fmt"
 	"runtime"
 
 	"hpnn/model"
@@ -11,5 +11,5 @@ import (
 )
 
 func openNetns(model.Topology, testbed.BedConfig) (testbed.Bed, error) {
-	return nil, errors.New("open bed netns: network namespaces need linux, this is " + runtime.GOOS)
+	return nil, fmt.Errorf("%w: network namespaces need linux, this is %s", testbed.ErrLacking, runtime.GOOS)
 }

@@ -21,6 +21,9 @@ import (
 // OpenBed builds the site of a topology for a story. The programs hcd and backend are looked for in the directory that
 // HPNN_BIN names, beside the caller's own program, and in PATH.
 func OpenBed(t model.Topology, c testbed.BedConfig) (testbed.Bed, error) {
+	if reason, ok := Available(); !ok {
+		return nil, fmt.Errorf("%w: %s", testbed.ErrLacking, reason)
+	}
 	programs, err := findPrograms()
 	if err != nil {
 		return nil, fmt.Errorf("open bed netns: %w", err)
