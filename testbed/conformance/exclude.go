@@ -40,7 +40,7 @@ func Exclusions() []Exclusion {
 			"(conntrack.Table.Aborts), is compared no further.", nil},
 		{"actions-over-64k", "a case in which more than 1000 frames are sent is not compared: when one frame makes 64 KiB of " +
 			"datapath actions, the real switch ends the translation and sends what it has.", nil},
-		{"learned-twice", "a frame that learns a flow again, with other actions each time, within one pass is not compared: from the " +
+		{"learned-twice", "a frame that learns a flow again, and changes it each time (its actions, or a flag that the flow had), within one pass is not compared: from the " +
 			"second time on, the real switch does not find in that pass the flow that was there before.", nil},
 		{"controller-behind-tags", "a tagged frame that goes to the controller, by that action or by dec_ttl at TTL 1, and then on, is not " +
 			"compared: on the way the real switch dissects it anew, takes a second tag for the IP header, and rewrites there.", nil},

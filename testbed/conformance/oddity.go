@@ -8,16 +8,18 @@ import (
 	"hpnn/datapath/openflow"
 )
 
-// learnsTwice reports whether a frame of the case learns a flow several times in one pass, with different actions.
+// learnsTwice reports whether a frame of the case learns a flow several times in one pass, and changes it each time: with
+// different actions, or because the flow that was there has a flag that learned ones have not.
 func (c Case) learnsTwice() bool {
 	w, err := newWorld()
 	if err != nil || w.commit(0, c.initial()) != nil {
 		return false
 	}
+	flagged := c.hasFlags()
 	for i, e := range c.Events {
 		if f, ok := e.(Frame); ok {
 			t, err := w.sim.Trace(context.Background(), datapath.Injection{InPort: f.Port, Frame: f.Bytes})
-			if err == nil && traceLearnsTwice(t) {
+			if err == nil && traceLearnsTwice(t, flagged) {
 				return true
 			}
 		}
@@ -28,27 +30,38 @@ func (c Case) learnsTwice() bool {
 	return false
 }
 
-func traceLearnsTwice(t datapath.Trace) bool {
-	for _, p := range t.Passes {
-		learned := map[string]string{} // actions by the rest of the flow
-		if walk(p.Nodes, learned) {
+// hasFlags reports whether any flow of the case resets counts or tells of its end.
+func (c Case) hasFlags() bool {
+	for f := range c.flows {
+		if f.Flags != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// walk looks at notes such as "table=1 dl_dst=... priority=5 actions=output:2" and reports whether one contradicts another.
-func walk(nodes []datapath.Node, learned map[string]string) bool {
+func traceLearnsTwice(t datapath.Trace, flagged bool) bool {
+	for _, p := range t.Passes {
+		learned := map[string]string{} // actions by the rest of the flow
+		if walk(p.Nodes, learned, flagged) {
+			return true
+		}
+	}
+	return false
+}
+
+// walk looks at notes such as "table=1 dl_dst=... priority=5 actions=output:2" and reports whether one contradicts another,
+// or if alike, repeats it.
+func walk(nodes []datapath.Node, learned map[string]string, alike bool) bool {
 	for _, n := range nodes {
 		flow, actions, ok := strings.Cut(n.Text, " actions=")
 		if n.Kind == datapath.NodeNote && ok {
-			if before, again := learned[flow]; again && before != actions {
+			if before, again := learned[flow]; again && (alike || before != actions) {
 				return true
 			}
 			learned[flow] = actions
 		}
-		if walk(n.Children, learned) {
+		if walk(n.Children, learned, alike) {
 			return true
 		}
 	}
