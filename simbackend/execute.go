@@ -66,7 +66,11 @@ func (s *Switch) execute(f *frame, p *pass, steps []step, level int) {
 				s.fork(f, p, steps[i:], level)
 				continue
 			}
-			s.together(s.released(f, p, st, out), p, steps[i:], level)
+			frames := p.released(st, out.Released, f.at)
+			if !out.Held {
+				frames = slices.Insert(frames, 0, f)
+			}
+			s.together(frames, p, steps[i:], level)
 			return
 		default:
 			s.do(f, p, st)
@@ -120,13 +124,18 @@ func (s *Switch) copied(f *frame) *frame {
 
 // track sends a frame through the connection tracker.
 func (s *Switch) track(f *frame, st *step) conntrack.Outcome {
+	return s.ct.Execute(s.now, f.tracked(), st.request)
+}
+
+// tracked is the frame as the connection tracker takes it.
+func (f *frame) tracked() *conntrack.Packet {
 	c := &f.ct
 	c.Frame, c.L3, c.EtherType = f.Bytes(), int(f.Layout.L3), uint16(f.key.Get(openflow.EthType).Lo)
 	c.Tag, c.Recirc = uint64(f.key.InPort()), 0
 	if f.frozen != nil && c.MaybeFragment() {
 		c.Recirc = recircID(f.frozen, f.table)
 	}
-	return s.ct.Execute(s.now, c, st.request)
+	return c
 }
 
 // fork sends a copy of a tracked frame into the table of a stepCT.

@@ -6,16 +6,12 @@ import (
 	"hpnn/simbackend/flow"
 )
 
-// released lists the frames that go on behind a stepCT that f came to: f itself if it is not held, and
-// the fragments that waited for it. The steps behind were made for f: of a fragment they write what
-// they change of f, whatever it holds.
-func (s *Switch) released(f *frame, p *pass, st *step, out conntrack.Outcome) (frames []*frame) {
-	if !out.Held {
-		frames = append(frames, f)
-	}
-	for i := range out.Released {
-		r := &out.Released[i]
-		g := &frame{ct: conntrack.Packet{Meta: r.Meta}, key: p.keys[st.key], at: f.at}
+// released makes frames of the fragments that a stepCT has let go. The steps behind were made for the frame that
+// came to it, at the place given: of a fragment they write what they change of that frame, whatever it holds.
+func (p *pass) released(st *step, packets []conntrack.Packet, at int) (frames []*frame) {
+	for i := range packets {
+		r := &packets[i]
+		g := &frame{ct: conntrack.Packet{Meta: r.Meta}, key: p.keys[st.key], at: at}
 		g.key.SetInPort(uint16(r.Tag))
 		g.Packet.Load(r.Frame, fragmentLayout(r))
 		frames = append(frames, g)
@@ -50,11 +46,7 @@ func (s *Switch) executeTogether(frames []*frame, p *pass, steps []step, level i
 			s.executeTogether(copies(frames), p, steps[i+1:i+1+int(st.n)], level)
 			i += int(st.n)
 		case stepCT:
-			var on []*frame
-			for _, f := range frames {
-				on = append(on, s.released(f, p, st, s.track(f, st))...)
-			}
-			s.together(on, p, steps[i:], level)
+			s.together(s.trackTogether(frames, p, st), p, steps[i:], level)
 			return
 		default:
 			for _, f := range frames {
@@ -62,6 +54,21 @@ func (s *Switch) executeTogether(frames []*frame, p *pass, steps []step, level i
 			}
 		}
 	}
+}
+
+// trackTogether sends frames through the connection tracker and returns those that go on.
+func (s *Switch) trackTogether(frames []*frame, p *pass, st *step) (on []*frame) {
+	packets := make([]*conntrack.Packet, len(frames))
+	for i, f := range frames {
+		packets[i] = f.tracked()
+	}
+	held, released := s.ct.ExecuteTogether(s.now, packets, st.request)
+	for i, f := range frames {
+		if !held[i] {
+			on = append(on, f)
+		}
+	}
+	return append(on, p.released(st, released, frames[0].at)...)
 }
 
 // copies are copies of frames that share nothing with them.

@@ -22,7 +22,14 @@ func (t *Table) Execute(now time.Duration, p *Packet, r *Request) Outcome {
 		t.track(ms, p, r)
 		return Outcome{}
 	}
-	return t.executeFragment(ms, p, r)
+	held, released := t.executeFragments(ms, []*Packet{p}, r)
+	return Outcome{held[0], released}
+}
+
+// ExecuteTogether runs ct(r) on packets that reach it together, as fragments do that have been let go: all
+// are looked at before any is tracked, and those let go by this ct() continue behind all that are not held.
+func (t *Table) ExecuteTogether(now time.Duration, packets []*Packet, r *Request) (held []bool, released []Packet) {
+	return t.executeFragments(millis(now), packets, r)
 }
 
 // track runs one whole packet through the tracker.

@@ -53,7 +53,8 @@ type datagram struct {
 	haveHead, haveEnd bool
 	state             datagramState
 	expires           int64
-	released          int // fragments that have gone on
+	joined            []byte // if complete
+	released          int    // fragments that have gone on
 }
 
 // fragments is the waiting room.
@@ -62,7 +63,6 @@ type fragments struct {
 	pending  []*datagram // not complete, oldest first
 	finished []*datagram // complete, and not all released
 	count    int         // fragments that wait
-	whole    []byte      // the last datagram put together
 	aborts   int
 }
 
@@ -75,24 +75,35 @@ func (p *Packet) MaybeFragment() bool {
 		packet.Word(p.Frame, p.L3+6)&0x3fff != 0
 }
 
-// executeFragment runs ct() on a packet when fragments are about: p itself may be one,
-// may complete a datagram, and lets go what has waited too long.
-func (t *Table) executeFragment(now int64, p *Packet, r *Request) Outcome {
+// executeFragments runs ct() on packets when fragments are about: they themselves may be some, may
+// complete datagrams, and let go what has waited too long.
+func (t *Table) executeFragments(now int64, packets []*Packet, r *Request) (held []bool, released []Packet) {
 	w := &t.waiting
-	var out Outcome
-	if p.MaybeFragment() {
-		d, held := w.accept(now, p, r.Zone, t.config.MinFragment)
-		out.Held = held
+	held = make([]bool, len(packets))
+	room := maxBurst
+	var ready []*datagram
+	for i, p := range packets {
+		var d *datagram
+		if p.MaybeFragment() {
+			d, held[i] = w.accept(now, p, r.Zone, t.config.MinFragment)
+		}
 		if d != nil && d.state == complete {
-			t.trackDatagram(now, d, r)
-			w.finished = append(w.finished, d)
+			ready = append(ready, d)
+		}
+		if !held[i] {
+			room--
 		}
 	}
-	if !out.Held {
-		t.track(now, p, r)
+	for i, p := range packets {
+		if !held[i] {
+			t.track(now, p, r)
+		}
 	}
-	out.Released = w.release(now, !out.Held)
-	return out
+	for _, d := range ready {
+		t.trackDatagram(now, d, r)
+		w.finished = append(w.finished, d)
+	}
+	return held, w.release(now, room)
 }
 
 // accept takes p into the waiting room. It returns the datagram it went to and whether
@@ -205,12 +216,12 @@ func (w *fragments) finish(d *datagram) {
 	}
 	d.state = complete
 	w.pending = slices.DeleteFunc(w.pending, func(o *datagram) bool { return o == d })
-	w.whole = append(w.whole[:0], head.Frame[:v.end]...)
+	d.joined = bytes.Clone(head.Frame[:v.end])
 	for i := range d.fragments[1:] {
 		fv, _ := d.fragments[i+1].packet.view()
-		w.whole = append(w.whole, fv.payload()...)
+		d.joined = append(d.joined, fv.payload()...)
 	}
-	unfragment(w.whole[v.l3:])
+	unfragment(d.joined[v.l3:])
 }
 
 // unfragment turns the first fragment's header into the datagram's.
@@ -226,7 +237,7 @@ func unfragment(ip []byte) {
 // trackDatagram tracks the whole and passes on what came of it.
 func (t *Table) trackDatagram(now int64, d *datagram, r *Request) {
 	whole := d.fragments[0].packet
-	whole.Frame = t.waiting.whole
+	whole.Frame = d.joined
 	t.track(now, &whole, r)
 	from, _ := whole.view()
 	for i := range d.fragments {
@@ -255,15 +266,11 @@ func (m *Meta) inherit(from *Meta) {
 	m.State, m.Zone, m.Mark, m.Label, m.Orig = from.State, from.Zone, from.Mark, from.Label, from.Orig
 }
 
-// release lets fragments go: those of complete datagrams, then, as invalid, those of one
-// datagram that has waited too long. At most maxBurst packets continue at a time.
-func (w *fragments) release(now int64, first bool) []Packet {
+// release lets fragments go, as far as there is room: those of complete datagrams, then, as invalid, those
+// of one datagram that has waited too long.
+func (w *fragments) release(now int64, room int) []Packet {
 	if w.idle() {
 		return nil
-	}
-	room := maxBurst
-	if first {
-		room--
 	}
 	var out []Packet
 	for len(w.finished) > 0 {
