@@ -113,7 +113,7 @@ func (s *Switch) Connections(ctx context.Context, f datapath.ConnFilter) ([]data
 			conns = append(conns, conn)
 		}
 	}
-	slices.SortStableFunc(conns, compareConns)
+	slices.SortStableFunc(conns, CompareConns)
 	return conns, nil
 }
 
@@ -148,7 +148,8 @@ func publicTuple(t conntrack.Tuple) datapath.Tuple {
 	return p
 }
 
-func compareConns(a, b datapath.Conn) int {
+// CompareConns is the order in which Connections lists.
+func CompareConns(a, b datapath.Conn) int {
 	return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Orig.Proto, b.Orig.Proto),
 		a.Orig.Src.Compare(b.Orig.Src), cmp.Compare(a.Orig.SrcPort, b.Orig.SrcPort), cmp.Compare(a.Orig.ID, b.Orig.ID),
 		a.Orig.Dst.Compare(b.Orig.Dst), cmp.Compare(a.Orig.DstPort, b.Orig.DstPort))

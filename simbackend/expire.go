@@ -77,11 +77,14 @@ func (s *Switch) insert(r *rule) {
 	}
 	s.tables[r.flow.Table].insert(r)
 	s.cookies[cookieKey{r.flow.Table, r.flow.Cookie}]++
+	s.count++
+	s.peak = max(s.peak, s.count)
 	s.timed(r)
 }
 
 // remove takes a rule out of its table.
 func (s *Switch) remove(r *rule) {
+	s.count--
 	s.tables[r.flow.Table].remove(r)
 	k := cookieKey{r.flow.Table, r.flow.Cookie}
 	if s.cookies[k]--; s.cookies[k] == 0 {

@@ -25,6 +25,8 @@ type Switch struct {
 
 	tables  tables
 	cookies map[cookieKey]int
+	count   int // rules in all tables
+	peak    int // the most there were
 	seq     uint64
 	expires time.Duration // no rule times out before this
 

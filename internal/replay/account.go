@@ -89,7 +89,7 @@ func (f *frame) left(o datapath.Output, out *headers) {
 // ethernetHeader is the least a port delivers, bytes.
 const ethernetHeader = 14
 
-// end counts the frame by what became of it.
+// end counts the frame by what became of it. The verdict may be nil if something left.
 func (a *account) end(v *simbackend.Verdict, at *Frame) (Fate, Reason) {
 	fate, why := a.current.fate(v), Reason("")
 	a.Fates.add(fate)
@@ -121,8 +121,8 @@ func (f *frame) fate(v *simbackend.Verdict) Fate {
 	return Dropped
 }
 
-// report completes the report from the switch's state.
-func (a *account) report(ctx context.Context, sw *simbackend.Switch) (Report, error) {
+// report completes the report from the switches' state.
+func (a *account) report(ctx context.Context, sw switches) (Report, error) {
 	r := a.Report
 	for _, p := range a.ports.all() {
 		r.Ports = append(r.Ports, *p)
@@ -132,7 +132,7 @@ func (a *account) report(ctx context.Context, sw *simbackend.Switch) (Report, er
 	if r.Flows, err = sw.Flows(ctx); err != nil {
 		return Report{}, err
 	}
-	if r.Tracked, err = sw.Connections(ctx, datapath.ConnFilter{}); err != nil {
+	if r.Tracked, err = sw.Connections(ctx); err != nil {
 		return Report{}, err
 	}
 	r.Learned, r.Connections = a.node.learned(r.Flows), a.node.connections(r.Tracked)

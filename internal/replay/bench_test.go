@@ -2,11 +2,14 @@ package replay_test
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"hpnn/datapath"
+	"hpnn/datapath/openflow"
 	"hpnn/internal/replay"
 )
 
@@ -53,19 +56,49 @@ func benchFrames() int {
 // executed, and what leaves written.
 func BenchmarkRun(b *testing.B) {
 	for _, flows := range []int{64, 10_000} {
-		b.Run(fmt.Sprintf("flows=%d", flows), func(b *testing.B) {
-			in, out, frames := b.TempDir(), b.TempDir(), benchFrames()
-			n := makeTraffic(b, in, flows, frames)
-			inputs, err := replay.InputsIn(in, n)
-			require.NoError(b, err)
-			b.ReportAllocs()
-			for b.Loop() {
-				r, err := replay.Run(b.Context(), replay.Config{Node: n, Inputs: inputs, Out: out})
-				require.NoError(b, err)
-				require.Equal(b, replay.Fates{Forwarded: uint64(frames)}, r.Fates)
-			}
-			b.ReportMetric(float64(b.N)*float64(frames)/b.Elapsed().Seconds()/1e6, "Mframes/s")
-			b.ReportMetric(float64(size(b, in)+size(b, out))/1e6, "MB")
-		})
+		in, frames := b.TempDir(), benchFrames()
+		n := makeTraffic(b, in, flows, frames)
+		inputs, err := replay.InputsIn(in, n)
+		require.NoError(b, err)
+		for _, cores := range []int{1, 2, 4} {
+			b.Run(fmt.Sprintf("flows=%d/cores=%d", flows, cores), func(b *testing.B) {
+				if cores > runtime.GOMAXPROCS(0) && cores > 1 {
+					b.Skipf("there are %d", runtime.GOMAXPROCS(0))
+				}
+				out := b.TempDir()
+				b.ReportAllocs()
+				for b.Loop() {
+					r, err := replay.Run(b.Context(), replay.Config{Node: n, Inputs: inputs, Out: out, Cores: cores})
+					require.NoError(b, err)
+					require.Equal(b, replay.Fates{Forwarded: uint64(frames)}, r.Fates)
+					require.Equal(b, cores, r.Shards)
+				}
+				b.ReportMetric(float64(b.N)*float64(frames)/b.Elapsed().Seconds()/1e6, "Mframes/s")
+				b.ReportMetric(float64(size(b, in)+size(b, out))/1e6, "MB")
+			})
+		}
 	}
+}
+
+// BenchmarkOverhead is BenchmarkRun through one rule that sends everything out of one port: what reading,
+// merging, accounting and writing cost.
+func BenchmarkOverhead(b *testing.B) {
+	in, out, frames := b.TempDir(), b.TempDir(), benchFrames()
+	n := makeTraffic(b, in, 64, frames)
+	n.Program = replay.FromFlows(program(b, "actions=output:2"), nil).Program
+	inputs, err := replay.InputsIn(in, n)
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := replay.Run(b.Context(), replay.Config{Node: n, Inputs: inputs, Out: out})
+		require.NoError(b, err)
+		require.Equal(b, uint64(frames), r.Out.Frames)
+	}
+	b.ReportMetric(float64(b.N)*float64(frames)/b.Elapsed().Seconds()/1e6, "Mframes/s")
+}
+
+func program(t testing.TB, flows string) openflow.Program {
+	p, err := openflow.ParseProgram("test", strings.NewReader(flows))
+	require.NoError(t, err)
+	return p
 }

@@ -32,6 +32,11 @@ type Report struct {
 	Learned     []Learned      `json:"learned"`     // flows at the end that are not of the program, by table
 	Faults      Faults         `json:"faults"`
 
+	// Shards is how many switches executed the frames, and Together why it was one although more cores
+	// could be used. Nothing else in a report depends on them.
+	Shards   int    `json:"-"`
+	Together string `json:"-"`
+
 	// Flows are all flows at the end with their counters, and Tracked all connections.
 	Flows   []openflow.FlowEntry `json:"-"`
 	Tracked []datapath.Conn      `json:"-"`

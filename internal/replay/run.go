@@ -2,11 +2,13 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"hpnn/datapath"
 	"hpnn/internal/pcap"
+	"hpnn/internal/shard"
 )
 
 // Config is what is replayed, through what, and where the result goes.
@@ -14,6 +16,7 @@ type Config struct {
 	Node   Node
 	Inputs []Input
 	Out    string // a directory for the frames that leave, one capture a port; "": none
+	Cores  int    // that may be used at a time; 0: one. The result does not depend on it
 
 	// Explain, unless nil, is called after every frame. What it is given is valid during the call.
 	Explain func(Step)
@@ -31,12 +34,49 @@ type Progress struct {
 // Run replays captures. The error is Faults if a capture could be read only in part, or not at
 // all: then the report covers what could be read. With any other error there is no report.
 func Run(ctx context.Context, c Config) (Report, error) {
+	p := c.plan()
+	report, err := p.run(ctx, c)
+	if apart, again := errors.AsType[notApart](err); again {
+		p = plan{shards: 1, why: apart.why}
+		report, err = p.run(ctx, c)
+	}
+	report.Shards = max(p.shards, 1)
+	if p.why != nil {
+		report.Together = p.why.Error()
+	}
+	return report, err
+}
+
+// plan is how a replay uses cores.
+type plan struct {
+	shards int           // 0: all stages take turns on one
+	placer *shard.Placer // nil: there is one shard at most
+	why    error         // there is one, although more are wanted
+}
+
+func (c *Config) plan() plan {
+	if c.Cores <= 1 || c.Explain != nil {
+		return plan{}
+	}
+	for _, in := range c.Inputs {
+		if in.Src != nil {
+			return plan{shards: 1, why: fmt.Errorf("%s cannot be read a second time, should a frame turn up that other frames depend on", in.Path)}
+		}
+	}
+	placer, err := shard.New(c.Node.Program, c.Cores)
+	if err != nil {
+		return plan{shards: 1, why: err}
+	}
+	return plan{shards: c.Cores, placer: placer}
+}
+
+func (p plan) run(ctx context.Context, c Config) (Report, error) {
 	r, err := newRunner(ctx, c)
 	if err != nil {
 		return Report{}, err
 	}
 	defer r.close()
-	if err := r.loop(ctx); err != nil {
+	if err := r.replay(ctx, p); err != nil {
 		return Report{}, err
 	}
 	if err := r.out.close(); err != nil {
@@ -48,6 +88,17 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	}
 	report.Faults = r.faults
 	return report, r.faults.orNil()
+}
+
+func (r *runner) replay(ctx context.Context, p plan) error {
+	if p.shards == 0 {
+		return r.loop(ctx)
+	}
+	s, err := newStages(ctx, r, p.placer, p.shards)
+	if err != nil {
+		return err
+	}
+	return s.loop(ctx)
 }
 
 // runner is a replay under way.

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"time"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
@@ -30,12 +29,11 @@ type Step struct {
 
 // Session is a switch to which frames are given one by one, and the account of what became of them.
 type Session struct {
-	node   Node
-	sw     *simbackend.Switch
-	acc    *account
-	number int           // of frames so far
-	start  int64         // time of the first, nanoseconds since 1970
-	now    time.Duration // since then
+	node  Node
+	sw    *simbackend.Switch
+	more  switches // of other shards, whose frames the account has too
+	acc   *account
+	clock clock
 
 	emit    func(at int64, o datapath.Output) // of the frame being executed
 	deliver func(datapath.Output)             // counts what leaves and hands it to emit
@@ -50,7 +48,7 @@ func NewSession(ctx context.Context, n Node) (*Session, error) {
 	s := &Session{node: n, sw: sw, acc: newAccount(n)}
 	s.deliver = func(o datapath.Output) {
 		s.acc.left(o)
-		s.emit(s.start+int64(s.now), o)
+		s.emit(s.clock.stamp(), o)
 	}
 	return s, nil
 }
@@ -75,25 +73,44 @@ func (s *Session) Explain(f Frame, emit func(at int64, o datapath.Output)) Step 
 	s.emit = emit
 	v, trace := s.sw.Explain(in, s.deliver)
 	fate, why := s.acc.end(&v, &f)
-	return Step{Number: s.number, Place: place(&f, s.node), Frame: f, Fate: fate, Reason: why, Verdict: v, Trace: trace}
+	return Step{Number: s.clock.frames, Place: place(&f, s.node), Frame: f, Fate: fate, Reason: why, Verdict: v, Trace: trace}
 }
 
 // begin moves time to the frame's.
 func (s *Session) begin(f *Frame) datapath.Injection {
-	if s.number++; s.number == 1 {
-		s.start = f.Time
-	}
-	s.now = max(s.now, time.Duration(f.Time-s.start))
-	s.sw.Advance(s.now)
-	in := datapath.Injection{InPort: f.Port, Frame: f.Data}
-	s.acc.begin(s.start, s.now, in, f.Snapped())
+	in := s.account(f)
+	s.sw.Advance(s.clock.now)
 	return in
+}
+
+// account notes a frame that comes in.
+func (s *Session) account(f *Frame) datapath.Injection {
+	s.clock.tick(f.Time)
+	in := datapath.Injection{InPort: f.Port, Frame: f.Data}
+	s.acc.begin(s.clock.start, s.clock.now, in, f.Snapped())
+	return in
+}
+
+// settle is receive for a frame that has been executed: it accounts for what came of it.
+func (s *Session) settle(f *Frame, came outcome, emit func(at int64, o datapath.Output)) {
+	s.account(f)
+	for _, d := range came.outs {
+		o := datapath.Output{Port: d.port, Frame: came.bytes[d.at : d.at+d.size]}
+		s.acc.left(o)
+		emit(s.clock.stamp(), o)
+	}
+	s.acc.end(came.verdict, f)
 }
 
 func place(f *Frame, n Node) Place { return Place{n.PortName(f.Port), f.Path, f.Index, f.At()} }
 
 // Report is what became of the frames so far.
-func (s *Session) Report(ctx context.Context) (Report, error) { return s.acc.report(ctx, s.sw) }
+func (s *Session) Report(ctx context.Context) (Report, error) { return s.acc.report(ctx, s.switches()) }
+
+func (s *Session) switches() switches { return append(switches{s.sw}, s.more...) }
 
 // Close releases the switch.
-func (s *Session) Close() error { return s.sw.Close() }
+func (s *Session) Close() error {
+	s.more.close()
+	return s.sw.Close()
+}

@@ -19,6 +19,19 @@ type Placer struct {
 	// Learned is how many learned flows all shards together may have at any time; negative: any number.
 	Learned int
 	fields  flow.Key
+	recent  [recentEnds]placed
+}
+
+// recentEnds is how many pairs of addresses a Placer has at hand.
+const recentEnds = 1 << 12
+
+// placed are addresses that were found to be placeable.
+type placed struct {
+	port     uint16
+	used     bool
+	tracks   bool
+	src, dst uint32
+	key      uint32
 }
 
 // class is what the walk of a frame depends on.
@@ -64,29 +77,49 @@ func (p *Placer) Place(port openflow.PortNo, frame []byte) (shard int, err error
 	if !ok {
 		return 0, nil // it is ignored
 	}
-	c := class{port: uint16(port)}
 	if k.Get(openflow.EthType).Lo != ipv4Type {
-		return 0, p.verdict(c).err
+		return 0, p.verdict(class{port: uint16(port)}).err
 	}
-	c.ipv4 = true
-	src, dst := uint32(k.Get(openflow.IPSrc).Lo), uint32(k.Get(openflow.IPDst).Lo)
-	key := uint32(0) // which is a name
-	if !p.program.names.set[src] {
-		c.src, key = end{foreign: true, area: p.program.names.area(src)}, src
+	at := p.remember(port, uint32(k.Get(openflow.IPSrc).Lo), uint32(k.Get(openflow.IPDst).Lo))
+	if !at.used {
+		if err := p.judge(at); err != nil {
+			return 0, err
+		}
 	}
-	if !p.program.names.set[dst] {
-		c.dst, key = end{foreign: true, area: p.program.names.area(dst)}, dst
+	if at.tracks {
+		if err := p.alone(k, layout, frame, at.key); err != nil {
+			return 0, err
+		}
+	}
+	return p.shard(at.key), nil
+}
+
+// remember finds the place for two addresses, which is not in use if they are new.
+func (p *Placer) remember(port openflow.PortNo, src, dst uint32) *placed {
+	at := &p.recent[(src*0x9e3779b1^dst*0x85ebca77^uint32(port))>>16%recentEnds]
+	if at.src != src || at.dst != dst || at.port != uint16(port) {
+		*at = placed{port: uint16(port), src: src, dst: dst}
+	}
+	return at
+}
+
+// judge finds out about new addresses.
+func (p *Placer) judge(at *placed) error {
+	c := class{port: at.port, ipv4: true}
+	if n := &p.program.names; !n.set[at.src] {
+		c.src, at.key = end{foreign: true, area: n.area(at.src)}, at.src
+	}
+	if n := &p.program.names; !n.set[at.dst] {
+		c.dst, at.key = end{foreign: true, area: n.area(at.dst)}, at.dst
 	}
 	v := p.verdict(c)
 	if v.err != nil { // perhaps it is not so of these very names
-		c.src.named(src)
-		c.dst.named(dst)
+		c.src.named(at.src)
+		c.dst.named(at.dst)
 		v = p.verdict(c)
 	}
-	if v.err == nil && v.tracks {
-		v.err = p.alone(k, layout, frame, key)
-	}
-	return p.shard(key), v.err
+	at.used, at.tracks = v.err == nil, v.tracks
+	return v.err
 }
 
 func (e *end) named(a uint32) {

@@ -20,7 +20,7 @@ type Table struct {
 	config         Config
 	index          index
 	oldest, newest *conn // in order of insertion
-	conns          int
+	conns, peak    int   // entries now, and the most there were
 	earliest       int64 // no entry expires before this (ms)
 	waiting        fragments
 	aborts         int
@@ -63,6 +63,9 @@ func (c *conn) expired(now int64) bool { return now >= c.expires }
 // Len is the number of entries, including expired ones that were not yet removed.
 func (t *Table) Len() int { return t.conns }
 
+// Peak is the largest Len so far.
+func (t *Table) Peak() int { return t.peak }
+
 // Waiting is the number of fragments that are held.
 func (t *Table) Waiting() int { return t.waiting.count }
 
@@ -90,6 +93,7 @@ func (t *Table) add(c *conn) {
 	}
 	t.newest = c
 	t.conns++
+	t.peak = max(t.peak, t.conns)
 	t.earliest = min(t.earliest, c.expires)
 	if t.trial != nil {
 		t.trial.added = append(t.trial.added, c)
