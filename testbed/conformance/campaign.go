@@ -26,7 +26,10 @@ type Finding struct {
 	Seed uint64
 	// Difference is what Compare said, or how the switch failed.
 	Difference string
-	File       File
+	// Unsteady: asked once more, alone, the real switch agreed. Its threads run by themselves: one that expires
+	// connections may be late on a busy machine.
+	Unsteady bool
+	File     File
 }
 
 // batch is how many cases a real switch is given at once.
@@ -100,13 +103,21 @@ func (c Campaign) compare(ctx context.Context, oracle *Oracle, first, n uint64) 
 		cases[i] = Generate(first+uint64(i), c.Captures)
 	}
 	all, err := oracle.Differ(ctx, cases...)
-	for i, f := range all {
-		if f.Difference != "" {
-			f.Seed = first + uint64(i)
-			findings = append(findings, f)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return findings, err
+	for i, f := range all {
+		if f.Difference == "" {
+			continue
+		}
+		again, err := oracle.Differ(ctx, f.File.Case)
+		if err != nil {
+			return nil, err
+		}
+		f.Seed, f.Unsteady = first+uint64(i), again[0].Difference == ""
+		findings = append(findings, f)
+	}
+	return findings, nil
 }
 
 // Judge says how the simulator differs from the real switch's answer to a case; nothing if it does not. Where the real

@@ -128,11 +128,11 @@ func written(a openflow.Action) (field openflow.Field, whole bool) {
 	return dst.Field, dst.IsWhole()
 }
 
-// writesTagless reports whether an action writes the VLAN id of untagged frames, too.
+// writesTagless reports whether an action writes vlan_tci, or its VLAN id, of untagged frames, too.
 func writesTagless(a openflow.Action) bool {
 	_, set := a.(openflow.SetField)
 	field, _ := written(a)
-	return !set && field == openflow.VLANVID
+	return field == openflow.VLANTCI || !set && field == openflow.VLANVID
 }
 
 // blindlyWritesPart reports whether an action writes a part of an address or port without asking whether the frame has it.

@@ -143,10 +143,16 @@ func (o options) campaign(ctx context.Context) (differ bool, err error) {
 	enough, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var findings []conformance.Finding
+	unsteady := 0
 	t := newTicker(o.cases)
 	err = conformance.Campaign{
 		Seed: o.seed, Cases: o.cases, Workers: o.workers, Captures: frames,
 		Found: func(f conformance.Finding) {
+			if f.Unsteady {
+				unsteady++
+				fmt.Printf("\rseed %d, but not when asked again: %s\n", f.Seed, clipped(f.Difference))
+				return
+			}
 			findings = append(findings, f)
 			fmt.Printf("\rseed %d: %s\n", f.Seed, clipped(f.Difference))
 			if len(findings) >= o.most {
@@ -155,7 +161,8 @@ func (o options) campaign(ctx context.Context) (differ bool, err error) {
 		},
 		Progress: t.add,
 	}.Run(enough)
-	fmt.Printf("\r%s, %d captures, seeds %d to %d, %d mismatches\n", t, len(frames), o.seed, o.seed+t.done-1, len(findings))
+	fmt.Printf("\r%s, %d captures, seeds %d to %d, %d mismatches, %d unsteady\n",
+		t, len(frames), o.seed, o.seed+t.done-1, len(findings), unsteady)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return len(findings) > 0, err
 	}
