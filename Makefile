@@ -7,7 +7,7 @@ FUZZTIME ?= 10s
 N       ?= 20000
 
 .DEFAULT_GOAL := help
-.PHONY: help build run replay test race e2e plots lint fuzz conformance bench golden cross clean
+.PHONY: help build run replay test race e2e plots lint fuzz conformance bench bench-ovs golden cross clean
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ plots: ## draw the slot-table plot and its figures anew
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-ovs: ## send the same frames through the simulator and through OVS with DPDK, and print the ratios (root)
+	$(GO) run ./internal/cmd/benchovs
 
 golden: ## rewrite the golden files and the samples in documents; read the diff before you commit it
 	$(GO) test $$(grep -rl --include=*_test.go 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update

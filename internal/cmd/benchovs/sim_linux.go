@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/internal/pipeline"
+	"hpnn/model"
+	"hpnn/simbackend"
+)
+
+// rendered is what runs in both switches.
+func rendered(t model.Topology) openflow.Program {
+	return pipeline.Render(t, pipeline.Layout(t, pipeline.State{}))
+}
+
+func newSimulator(ctx context.Context, t model.Topology) (*simbackend.Switch, error) {
+	var c simbackend.Config
+	for _, p := range t.Ports() {
+		c.Ports = append(c.Ports, simbackend.Port{Number: openflow.PortNo(p.Number), Name: p.Name})
+	}
+	sw, err := simbackend.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return sw, sw.Commit(ctx, rendered(t).Bundle())
+}
+
+// simulateKnown sends the frames round and round.
+func simulateKnown(ctx context.Context, t model.Topology, c caller, frames [][]byte, window time.Duration) (time.Duration, error) {
+	sw, err := newSimulator(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	in, out, sent := datapath.Injection{InPort: openflow.PortNo(c.port)}, 0, 0
+	emit := func(datapath.Output) { out++ }
+	send := func(n int) {
+		for range n {
+			in.Frame = frames[sent%len(frames)]
+			sw.Receive(in, emit)
+			sent++
+		}
+	}
+	send(len(frames))
+	each := bestOf(window, send)
+	return each, all(out, sent)
+}
+
+// simulateNew sends frames of which each opens a connection. Silent connections time out as if a million were opened in a
+// minute; the measurement begins when as many have come as are held.
+func simulateNew(ctx context.Context, t model.Topology, c caller, window time.Duration) (time.Duration, error) {
+	sw, err := newSimulator(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	in, out, sent := datapath.Injection{InPort: openflow.PortNo(c.port), Frame: c.syn(0)}, 0, 0
+	emit := func(datapath.Output) { out++ }
+	send := func(n int) {
+		for range n {
+			if sent%1000 == 0 {
+				sw.Advance(sw.Now() + 60*time.Millisecond)
+			}
+			c.redirect(in.Frame, sent)
+			sw.Receive(in, emit)
+			sent++
+		}
+	}
+	send(1_000_000)
+	each := bestOf(window, send)
+	return each, all(out, sent)
+}
+
+// simulateTrace explains the frames as text.
+func simulateTrace(ctx context.Context, t model.Topology, c caller, frames [][]byte, window time.Duration) (time.Duration, error) {
+	sw, err := newSimulator(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	in, next := datapath.Injection{InPort: openflow.PortNo(c.port)}, 0
+	each := bestOf(window, func(n int) {
+		for range n {
+			in.Frame = frames[next%len(frames)]
+			next++
+			trace, failed := sw.Trace(ctx, in)
+			if failed != nil {
+				err = failed
+			}
+			_, _ = io.WriteString(io.Discard, trace.String())
+		}
+	})
+	return each, err
+}
+
+// all demands that every frame was forwarded: else the figure would be of something cheaper.
+func all(out, in int) error {
+	if out < in {
+		return fmt.Errorf("send frames: %d of %d were forwarded: use a topology whose pool answers", out, in)
+	}
+	return nil
+}
