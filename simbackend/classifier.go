@@ -20,7 +20,8 @@ import (
 // Where two rules of equal priority match, OpenFlow leaves the result open. Like OVS in
 // practice, the one that was inserted first wins.
 type classifier struct {
-	probes []probe // by descending highest priority
+	probes []probe   // by descending highest priority
+	recent *subtable // asked for last
 	byMask map[uint64][]*subtable
 	count  int
 }
@@ -142,8 +143,12 @@ func (s *subtable) find(k *flow.Key) *rule {
 
 // of returns the subtable of a mask, or nil.
 func (c *classifier) of(mask *flow.Key) *subtable {
+	if c.recent != nil && c.recent.mask == *mask {
+		return c.recent
+	}
 	for _, s := range c.byMask[mask.Hash()] {
 		if s.mask == *mask {
+			c.recent = s
 			return s
 		}
 	}

@@ -90,6 +90,7 @@ func (c *classifier) add(s *subtable) {
 
 // drop takes out a subtable, which is empty.
 func (c *classifier) drop(s *subtable) {
+	c.recent = nil
 	h := s.mask.Hash()
 	if c.byMask[h] = slices.DeleteFunc(c.byMask[h], func(x *subtable) bool { return x == s }); len(c.byMask[h]) == 0 {
 		delete(c.byMask, h)

@@ -21,7 +21,7 @@ const lastTable = 253
 // commit applies a bundle. Frames see all of it or nothing: if a modification fails, those before
 // it are undone.
 func (s *Switch) commit(b openflow.Bundle) error {
-	t := transaction{sw: s}
+	t := transaction{sw: s, done: make([]change, 0, len(b)), codes: codes{}}
 	for i, m := range b {
 		if err := t.apply(m); err != nil {
 			t.undo()
@@ -33,8 +33,9 @@ func (s *Switch) commit(b openflow.Bundle) error {
 
 // transaction is a bundle being applied, and how to take it back.
 type transaction struct {
-	sw   *Switch
-	done []change
+	sw    *Switch
+	done  []change
+	codes codes
 }
 
 // change is a rule that took the place of another; either may be missing.
@@ -79,23 +80,24 @@ func (t *transaction) apply(m openflow.FlowMod) error {
 }
 
 // ready checks a flow and works it out, but for its condition.
-func ready(f openflow.Flow) (*rule, error) {
+func (t *transaction) ready(f openflow.Flow) (*rule, error) {
 	if f.Table > lastTable {
 		return nil, errBadTable
 	}
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	code, err := compile(f.Actions)
+	code, err := t.codes.compile(f.Actions)
 	if err != nil {
 		return nil, err
 	}
+	f.Actions = code.actions
 	return &rule{flow: f, priority: f.Priority, code: code}, nil
 }
 
 // add adds a flow. One with the same key gives way; its counters and idle time go over.
 func (t *transaction) add(f openflow.Flow) error {
-	r, err := ready(f)
+	r, err := t.ready(f)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func (t *transaction) overlaps(f openflow.Flow, same *rule) bool {
 // modify changes the actions of the flows selected, and nothing else of them. If there are none, it
 // does nothing: unlike OpenFlow 1.0, later versions do not add the flow.
 func (t *transaction) modify(m openflow.FlowMod) error {
-	r, err := ready(m.Flow)
+	r, err := t.ready(m.Flow)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package simbackend
 
 import (
 	"fmt"
+	"slices"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
@@ -20,6 +21,39 @@ func compile(actions []openflow.Action) (*code, error) {
 		c.ops[i] = o
 	}
 	return c, nil
+}
+
+// codes is lists of actions worked out by what they are: many rules of a bundle do the same, and may
+// share it.
+type codes map[[codeLength]openflow.Action]*code
+
+// codeLength is the longest list that is shared.
+const codeLength = 4
+
+// compile is the function compile, but for lists that were met before.
+func (all codes) compile(actions []openflow.Action) (*code, error) {
+	if len(actions) > codeLength || slices.ContainsFunc(actions, hasList) {
+		return compile(actions)
+	}
+	var key [codeLength]openflow.Action
+	copy(key[:], actions)
+	if c := all[key]; c != nil {
+		return c, nil
+	}
+	c, err := compile(actions)
+	if err == nil {
+		all[key] = c
+	}
+	return c, err
+}
+
+// hasList reports whether an action is more than plain words, so that it cannot be compared.
+func hasList(a openflow.Action) bool {
+	switch a.(type) {
+	case openflow.Output, openflow.SetField, openflow.GotoTable, openflow.Move, openflow.Resubmit, openflow.OutputField:
+		return false
+	}
+	return true
 }
 
 func unsupported(what fmt.Stringer) error {

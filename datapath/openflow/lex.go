@@ -19,12 +19,22 @@ func (t text) to(i int) text { return text{t.s[:i], t.at} }
 func (t text) slice(i, j int) text { return text{t.s[i:j], t.at + i} }
 
 // skip takes the separators off the start.
-func (t text) skip() text { return t.from(len(t.s) - len(strings.TrimLeft(t.s, separators))) }
+func (t text) skip() text {
+	i := 0
+	for i < len(t.s) && isSeparator[t.s[i]] {
+		i++
+	}
+	return t.from(i)
+}
 
 // trim takes the separators off both ends.
 func (t text) trim() text {
 	t = t.skip()
-	return text{strings.TrimRight(t.s, separators), t.at}
+	n := len(t.s)
+	for n > 0 && isSeparator[t.s[n-1]] {
+		n--
+	}
+	return t.to(n)
 }
 
 // cut splits t around the first sep.
@@ -45,7 +55,15 @@ func (t text) faultf(remedy, format string, args ...any) error {
 	return t.fault(fmt.Sprintf(format, args...), remedy)
 }
 
-const separators = ", \t\r\n"
+// isSeparator tells what stands between items, and endsKey what ends a key.
+var isSeparator, endsKey = set(", \t\r\n"), set(", \t\r\n:=(")
+
+func set(s string) (in [256]bool) {
+	for i := range len(s) {
+		in[s[i]] = true
+	}
+	return in
+}
 
 // item is one element of a list: "key", "key=value", "key:value" or "key(value)rest".
 type item struct {
@@ -67,7 +85,7 @@ func (t text) next() (it item, tail text, ok bool, err error) {
 		return item{}, t, false, err
 	}
 	it.key = t.to(end)
-	if end < len(t.s) && strings.IndexByte(separators, t.s[end]) < 0 {
+	if end < len(t.s) && !isSeparator[t.s[end]] {
 		it.delim = t.s[end]
 		end, err = it.takeValue(t, end)
 		if err != nil {
@@ -87,10 +105,11 @@ func (t text) keyEnd() (int, error) {
 		}
 		return end + 2, nil
 	}
-	if end := strings.IndexAny(t.s, ":=("+separators); end >= 0 {
-		return end, nil
+	end := 0
+	for end < len(t.s) && !endsKey[t.s[end]] {
+		end++
 	}
-	return len(t.s), nil
+	return end, nil
 }
 
 // takeValue reads the value after the delimiter at t.s[i] and returns where the item ends.
@@ -111,7 +130,8 @@ func (it *item) takeValue(t text, i int) (int, error) {
 // valueEnd finds the separator that ends the value starting at t.s[i]. Separators inside
 // brackets, parentheses and quotation marks do not count.
 func (t text) valueEnd(i int) (int, error) {
-	var open []int // where the brackets that are not closed yet are, innermost last
+	var room [8]int
+	open := room[:0] // where the brackets that are not closed yet are, innermost last
 	for ; i < len(t.s); i++ {
 		c := t.s[i]
 		switch {
@@ -128,7 +148,7 @@ func (t text) valueEnd(i int) (int, error) {
 				return 0, t.slice(i, i+1).fault("bracket closes nothing", "remove it")
 			}
 			open = open[:len(open)-1]
-		case len(open) == 0 && strings.IndexByte(separators, c) >= 0:
+		case len(open) == 0 && isSeparator[c]:
 			return i, nil
 		}
 	}

@@ -56,6 +56,14 @@ func spread(f Field, v, mask Value) iter.Seq[Term] {
 	}
 }
 
+// appendSpread appends what spread yields.
+func appendSpread(terms []Term, f Field, v, mask Value) []Term {
+	if f < VLANVID && !mask.IsZero() {
+		return append(terms, Term{f, v, mask})
+	}
+	return slices.AppendSeq(terms, spread(f, v, mask))
+}
+
 // split spreads a wide register over n 32-bit ones, the most significant first.
 func split(first Field, n int, v, mask Value, yield func(Term) bool) {
 	for i := range n {

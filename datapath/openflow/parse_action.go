@@ -27,13 +27,13 @@ func parseActions(t text, o *options, c *checker) ([]Action, error) {
 }
 
 func (p *actionParser) list(t text) ([]Action, error) {
-	var drop *text
+	var drop text
 	err := t.each(func(it item) error {
 		switch {
-		case drop != nil:
+		case drop.s != "":
 			return drop.fault("drop goes with no other action", "remove one")
 		case strings.EqualFold(it.all.s, "drop"):
-			if drop = &it.all; len(p.actions) > 0 {
+			if drop = it.all; len(p.actions) > 0 {
 				return drop.fault("drop goes with no other action", "remove one")
 			}
 			return nil

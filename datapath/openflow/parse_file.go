@@ -11,30 +11,50 @@ import (
 // flows. Comments, blank lines, a leading "add" and the header lines of a dump are allowed. name
 // is the file's, for messages. All faulty lines are reported together, as SyntaxErrors.
 func ParseProgram(name string, r io.Reader, opts ...Option) (Program, error) {
+	content, err := readAll(name, r)
+	if err != nil {
+		return Program{}, err
+	}
 	o := newOptions(opts)
-	var flows []Flow
+	flows, err := parseFlows(name, content, o, func(text, int, Flow) error { return nil })
+	if err == nil {
+		var p Program
+		if p, err = NewProgram(flows...); err == nil {
+			return p, nil
+		}
+	}
+	// Something is wrong: say all that is. Flows that are there twice are rare, and finding the lines
+	// costs as much as reading them.
 	lines := map[string]int{}
-	err := readLines(name, r, func(t text, number int) error {
-		t, err := t.dropAdd()
-		if err != nil {
-			return err
-		}
-		e, err := parseEntry(t, o.forLine(t.s))
-		if err != nil {
-			return err
-		}
-		key := string(e.Flow.appendKey(nil))
+	_, err = parseFlows(name, content, o, func(t text, number int, f Flow) error {
+		key := string(f.appendKey(nil))
 		if first, dup := lines[key]; dup {
 			return t.fault(fmt.Sprintf("line %d has the same table, priority and match", first), "keep one")
 		}
 		lines[key] = number
-		flows = append(flows, e.Flow)
 		return nil
 	})
-	if err != nil {
-		return Program{}, err
-	}
-	return NewProgram(flows...)
+	return Program{}, err
+}
+
+// parseFlows reads the flows of a file's content. check may find a fault in a line that has none of
+// its own.
+func parseFlows(name, content string, o *options, check func(t text, number int, f Flow) error) ([]Flow, error) {
+	flows := make([]Flow, 0, strings.Count(content, "\n")+1)
+	var p flowParser
+	err := eachLine(name, content, func(t text, number int) error {
+		t, err := t.dropAdd()
+		if err != nil {
+			return err
+		}
+		p.begin(o.forLine(t.s), Add)
+		if err := p.parse(t); err != nil {
+			return err
+		}
+		flows = append(flows, p.mod.Flow)
+		return check(t, number, p.mod.Flow)
+	})
+	return flows, err
 }
 
 // appendKey writes what tells the flow from others.
@@ -79,29 +99,45 @@ func (t text) dropAdd() (text, error) {
 	return t, nil
 }
 
-// readLines calls parse for every line of r that is neither blank nor a comment nor the header
-// of a dump, and collects the faults.
-func readLines(name string, r io.Reader, parse func(t text, number int) error) error {
-	content, err := io.ReadAll(r)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
+func readAll(name string, r io.Reader) (string, error) {
+	var b strings.Builder
+	if _, err := io.Copy(&b, r); err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
 	}
+	return b.String(), nil
+}
+
+// readLines is eachLine of all that r gives.
+func readLines(name string, r io.Reader, parse func(t text, number int) error) error {
+	content, err := readAll(name, r)
+	if err != nil {
+		return err
+	}
+	return eachLine(name, content, parse)
+}
+
+// eachLine calls parse for every line that is neither blank nor a comment nor the header of a dump,
+// and collects the faults.
+func eachLine(name, content string, parse func(t text, number int) error) error {
 	var faults SyntaxErrors
 	number := 0
-	for line := range strings.Lines(string(content)) {
+	for line := range strings.Lines(content) {
 		number++
 		line, _, _ = strings.Cut(line, "#")
 		t := text{line, 0}.trim()
 		if t.s == "" || isHeader(t.s) {
 			continue
 		}
+		err := parse(t, number)
+		if err == nil {
+			continue
+		}
 		var fault *SyntaxError
-		if err := parse(t, number); errors.As(err, &fault) {
-			fault.Name, fault.Line = name, number
-			faults = append(faults, fault)
-		} else if err != nil {
+		if !errors.As(err, &fault) {
 			return err
 		}
+		fault.Name, fault.Line = name, number
+		faults = append(faults, fault)
 	}
 	if faults != nil {
 		return faults

@@ -36,10 +36,22 @@ type flowParser struct {
 	match matchParser
 	seen  keys
 	table bool // the line names a table
+
+	check checker
+	list  []Action // room to collect actions in
 }
 
 func newFlowParser(o *options, c Command) *flowParser {
-	return &flowParser{o: o, mod: FlowMod{Command: c, Flow: Flow{Priority: DefaultPriority}}, match: matchParser{o: o}}
+	p := &flowParser{}
+	p.begin(o, c)
+	return p
+}
+
+// begin readies p for a line, keeping its buffers.
+func (p *flowParser) begin(o *options, c Command) {
+	p.o, p.mod, p.stats = o, FlowMod{Command: c, Flow: Flow{Priority: DefaultPriority}}, Stats{}
+	p.match.begin(o)
+	p.seen, p.table, p.list = p.seen[:0], false, p.list[:0]
 }
 
 // parse reads all of a line.
@@ -54,9 +66,13 @@ func (p *flowParser) parse(t text) error {
 	if err := p.checkLine(t, actions, found); err != nil || !found {
 		return err
 	}
-	c := newChecker(p.mod.Flow.Match, int(p.mod.Flow.Table))
-	c.trust = p.o.dump
-	p.mod.Flow.Actions, err = parseActions(actions, p.o, c)
+	p.check = *newChecker(p.mod.Flow.Match, int(p.mod.Flow.Table))
+	p.check.trust = p.o.dump
+	list := actionParser{o: p.o, c: &p.check, actions: p.list}
+	p.list, err = list.list(actions)
+	if len(p.list) > 0 {
+		p.mod.Flow.Actions = slices.Clone(p.list)
+	}
 	return err
 }
 

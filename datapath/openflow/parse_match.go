@@ -30,11 +30,14 @@ type placed struct {
 	all   text
 }
 
+// begin readies p for a match, keeping its buffers.
+func (p *matchParser) begin(o *options) {
+	p.o, p.items, p.proto.terms, p.terms, p.where = o, p.items[:0], p.proto.terms[:0], p.terms[:0], p.where[:0]
+}
+
 func (p *matchParser) add(it item) { p.items = append(p.items, it) }
 
 func (p *matchParser) finish() (Match, error) {
-	p.terms = make([]Term, 0, len(p.items)+2)
-	p.where = make([]placed, 0, len(p.items)+2)
 	for _, it := range p.items {
 		if err := p.protocol(it); err != nil {
 			return Match{}, err
@@ -45,9 +48,9 @@ func (p *matchParser) finish() (Match, error) {
 			return Match{}, err
 		}
 	}
-	m := Match{p.terms}
-	if len(p.terms) == 0 {
-		m = Match{}
+	var m Match
+	if len(p.terms) > 0 {
+		m = Match{slices.Clone(p.terms)}
 	}
 	if err := m.Validate(); err != nil {
 		return Match{}, p.locate(err.(*InvalidError))
@@ -96,7 +99,7 @@ func (p *matchParser) protocol(it item) error {
 // setProto keeps the first; a second that differs is found when its condition is added.
 func (p *matchParser) setProto(f Field, v uint64) {
 	if _, known := p.proto.Exact(f); !known {
-		p.proto = p.proto.With(f, U64(v))
+		p.proto.terms = merge(p.proto.terms, Term{f, U64(v), f.Mask()})
 	}
 }
 
@@ -217,15 +220,15 @@ func (p *matchParser) put(it item, f Field, v, mask, governs Value) error {
 		return it.all.fault(f.info().name+" takes no mask", "match all of it")
 	}
 	said := Match{p.terms}
-	var room [4]Term
-	terms := slices.AppendSeq(room[:0], spread(f, v, mask))
+	var room, room2 [4]Term
+	terms := appendSpread(room[:0], f, v, mask)
 	for _, t := range terms {
 		old := said.Get(t.Field)
 		if both := old.Mask.And(t.Mask); old.Value.And(both) != t.Value.And(both) {
 			return it.all.fault("contradicts "+p.said(t.Field), "keep one")
 		}
 	}
-	for t := range spread(f, Value{}, governs) {
+	for _, t := range appendSpread(room2[:0], f, Value{}, governs) {
 		if lost := said.Get(t.Field).Mask.And(t.Mask).AndNot(maskIn(terms, t.Field)); !lost.IsZero() {
 			return it.all.fault("repeats "+p.said(t.Field)+" with another mask", "keep one")
 		}

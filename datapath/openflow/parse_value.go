@@ -106,27 +106,26 @@ func (t text) notNumber() error {
 
 // mac reads six octets of one or two hexadecimal digits.
 func (t text) mac() (Value, error) {
-	bad := func() (Value, error) {
-		return Value{}, t.fault("not an Ethernet address", "write six octets, as 02:00:00:00:00:01")
+	if v, ok := parseMAC(t.s); ok {
+		return U64(v), nil
 	}
-	var v uint64
-	octets := 0
-	for octet := range strings.SplitSeq(t.s, ":") {
-		if octets++; len(octet) < 1 || len(octet) > 2 || octets > 6 {
-			return bad()
+	return Value{}, t.fault("not an Ethernet address", "write six octets, as 02:00:00:00:00:01")
+}
+
+func parseMAC(s string) (mac uint64, ok bool) {
+	octets, octet, digits := 0, 0, 0 // digits of the octet
+	for i := range len(s) {
+		d := hexDigit(s[i])
+		switch {
+		case s[i] == ':' && digits > 0:
+			mac, octets, octet, digits = mac<<8|uint64(octet), octets+1, 0, 0
+		case d >= 0 && digits < 2:
+			octet, digits = octet<<4|d, digits+1
+		default:
+			return 0, false
 		}
-		for i := range len(octet) {
-			if hexDigit(octet[i]) < 0 {
-				return bad()
-			}
-		}
-		n, _ := strconv.ParseUint(octet, 16, 8)
-		v = v<<8 | n
 	}
-	if octets != 6 {
-		return bad()
-	}
-	return U64(v), nil
+	return mac<<8 | uint64(octet), octets == 5 && digits > 0
 }
 
 func (t text) ipv4() (Value, error) {

@@ -1,8 +1,10 @@
 package openflow
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -15,10 +17,7 @@ type Program struct {
 
 // NewProgram makes a Program. Two flows with one key are an error.
 func NewProgram(flows ...Flow) (Program, error) {
-	sorted := slices.Clone(flows)
-	if !slices.IsSortedFunc(sorted, compareFlows) {
-		slices.SortStableFunc(sorted, compareFlows)
-	}
+	sorted := sortFlows(flows)
 	for i := range sorted {
 		if i > 0 && compareFlows(sorted[i-1], sorted[i]) == 0 {
 			return Program{}, fmt.Errorf("make program: two flows have the same table, priority and match: %v", sorted[i])
@@ -29,6 +28,48 @@ func NewProgram(flows ...Flow) (Program, error) {
 
 // compareFlows orders flows by key.
 func compareFlows(a, b Flow) int { return a.Key().Compare(b.Key()) }
+
+// sortFlows is a sorted copy of flows; those of one key stay in order.
+func sortFlows(flows []Flow) []Flow {
+	if slices.IsSortedFunc(flows, compareFlows) {
+		return slices.Clone(flows)
+	}
+	places := make([]ranked, len(flows))
+	for i := range flows {
+		places[i] = ranked{flows[i].rank(), i}
+	}
+	slices.SortFunc(places, func(a, b ranked) int {
+		if c := cmp.Compare(a.rank, b.rank); c != 0 {
+			return c
+		}
+		return cmp.Or(compareFlows(flows[a.at], flows[b.at]), cmp.Compare(a.at, b.at))
+	})
+	sorted := make([]Flow, len(flows))
+	for i, p := range places {
+		sorted[i] = flows[p.at]
+	}
+	return sorted
+}
+
+// ranked is where a flow stands in a list, and its rank.
+type ranked struct {
+	rank uint64
+	at   int
+}
+
+// rank is the beginning of the key as a number: of two flows with different ranks, the one with the
+// lower comes first.
+func (f *Flow) rank() uint64 {
+	rank := uint64(f.Table)<<56 | uint64(^f.Priority)<<40
+	if terms := f.Match.terms; len(terms) > 0 {
+		value := terms[0].Value.Lo
+		if terms[0].Value.Hi != 0 || value > math.MaxUint32 {
+			value = math.MaxUint32
+		}
+		rank |= uint64(terms[0].Field)<<32 | value
+	}
+	return rank
+}
 
 // search finds the flow with key k, or its place, in sorted flows.
 func search(sorted []Flow, k Key) (int, bool) {

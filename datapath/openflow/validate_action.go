@@ -82,12 +82,12 @@ func (c *checker) checkConjunction(a Action) error {
 }
 
 // checkAction checks an action's own arguments and prerequisites.
-func (c *checker) checkAction(a Action) error {
-	switch a := a.(type) {
+func (c *checker) checkAction(self Action) error {
+	switch a := self.(type) {
 	case SetField:
-		return c.checkSetField(a)
+		return c.checkSetField(a, self)
 	case Move:
-		return c.checkMove(a)
+		return c.checkMove(a, self)
 	case Push:
 		return c.checkSource(a, a.Src)
 	case Pop:
@@ -115,14 +115,14 @@ func (c *checker) checkAction(a Action) error {
 	case SetVLANVID, SetVLANPCP, PushVLAN, PopVLAN:
 		return c.checkVLAN(a)
 	}
-	return c.checkSimple(a)
+	return c.checkSimple(self)
 }
 
 // checkSimple checks the actions that have no subfields and no nested actions.
-func (c *checker) checkSimple(a Action) error {
-	switch a := a.(type) {
+func (c *checker) checkSimple(self Action) error {
+	switch a := self.(type) {
 	case Output:
-		return checkOutput(a, a.Port)
+		return checkOutput(self, a.Port)
 	case Enqueue:
 		if a.Port >= PortMax && a.Port != PortIn && a.Port != PortLocal {
 			return invalid(a, "such a port has no queues", "write the number of a port")
@@ -155,7 +155,7 @@ func (c *checker) checkSimple(a Action) error {
 			return invalid(a, "mask does not cover the value", "set the value's bits in the mask")
 		}
 	}
-	return c.checkNumbers(a)
+	return c.checkNumbers(self)
 }
 
 // checkNumbers checks the ranges of plain arguments.

@@ -51,30 +51,31 @@ func (c *checker) checkWritable(a fmt.Stringer, f Field) error {
 	return nil
 }
 
-func (c *checker) checkSetField(a SetField) error {
+// checkSetField checks self, which is a.
+func (c *checker) checkSetField(a SetField, self Action) error {
 	width := a.Field.Width()
 	switch {
 	case width == 0:
-		return invalid(a, "unknown field", "")
+		return invalid(self, "unknown field", "")
 	case a.Value.Or(a.Mask).BitLen() > width:
-		return invalid(a, fmt.Sprintf("value does not fit in %d bits", width), "")
+		return invalid(self, fmt.Sprintf("value does not fit in %d bits", width), "")
 	case a.Mask.IsZero():
-		return invalid(a, "changes nothing", "remove it")
+		return invalid(self, "changes nothing", "remove it")
 	case a.Value.AndNot(a.Mask) != (Value{}):
-		return invalid(a, "value has bits outside its mask", "clear them")
+		return invalid(self, "value has bits outside its mask", "clear them")
 	case a.Field.info().style == styleIPv6 && !isReadableMask(a.Mask):
-		return invalid(a, unreadableMask, "use a prefix, or set part of the field with load")
+		return invalid(self, unreadableMask, "use a prefix, or set part of the field with load")
 	}
 	if _, ok := a.subfield(); !ok && a.Field.info().mask == maskNone {
-		return invalid(a, fmt.Sprintf("%v takes no such mask", a.Field), "set all of it, or one run of bits with load")
+		return invalid(self, fmt.Sprintf("%v takes no such mask", a.Field), "set all of it, or one run of bits with load")
 	}
-	if err := c.checkWritable(a, a.Field); err != nil {
+	if err := c.checkWritable(self, a.Field); err != nil {
 		return err
 	}
 	if a.Field == VLANVID && !c.tagged[0] {
-		return lacks(a, "vlan_vid needs a VLAN tag", "push one with push_vlan:0x8100, or write mod_vlan_vid")
+		return lacks(self, "vlan_vid needs a VLAN tag", "push one with push_vlan:0x8100, or write mod_vlan_vid")
 	}
-	if err := c.checkPrereq(a, a.Field); err != nil {
+	if err := c.checkPrereq(self, a.Field); err != nil {
 		return err
 	}
 	if a.Field == VLANTCI {
@@ -83,14 +84,15 @@ func (c *checker) checkSetField(a SetField) error {
 	return nil
 }
 
-func (c *checker) checkMove(a Move) error {
+// checkMove checks self, which is a.
+func (c *checker) checkMove(a Move, self Action) error {
 	if a.Src.Width != a.Dst.Width {
-		return invalid(a, fmt.Sprintf("source is %d bits wide, destination is %d", a.Src.Width, a.Dst.Width), "make them the same")
+		return invalid(self, fmt.Sprintf("source is %d bits wide, destination is %d", a.Src.Width, a.Dst.Width), "make them the same")
 	}
-	if err := c.checkSource(a, a.Src); err != nil {
+	if err := c.checkSource(self, a.Src); err != nil {
 		return err
 	}
-	return c.checkTarget(a, a.Dst)
+	return c.checkTarget(self, a.Dst)
 }
 
 // maxLinks is the most links that a Multipath chooses from.
