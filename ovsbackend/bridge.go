@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"hpnn/datapath"
 	"hpnn/internal/ovsproto"
@@ -23,6 +24,8 @@ type Bridge struct {
 
 	repair sync.Mutex // held while bridge and ports are put in order
 	host   *host      // nil if no port has addresses
+
+	usual atomic.Int64 // number of flows to make room for
 
 	mu       sync.Mutex
 	info     Info

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -49,7 +48,10 @@ type Core struct {
 	again    []lateFlush
 
 	changed  bool      // something that the program depends on
-	due      time.Time // when to look at the switch next
+	due      time.Time // when to do the next step
+	compare  time.Time // when to compare all that the switch holds with all that it should
+	trusted  bool      // the switch held the program of layouts when it was last looked at or changed
+	rendered rendering // the last program
 	backoff  time.Duration
 	failure  error // of the last attempt; nil after a success
 	failures int   // attempts that failed since the start
@@ -61,7 +63,7 @@ type Core struct {
 // their monitor's initial state has it. The first step is due at once.
 func New(b datapath.Bridge, t model.Topology, s Settings, now time.Time) *Core {
 	c := &Core{
-		settings: s.withDefaults(), bridge: b, topology: t, due: now, changed: true,
+		settings: s.withDefaults(), bridge: b, topology: t, due: now, compare: now, changed: true,
 		admin: map[pipeline.MemberName]model.AdminState{}, down: map[pipeline.MemberName]bool{}, doubted: map[pipeline.MemberName]bool{},
 		moves: map[uint16]lastMove{},
 	}
@@ -124,7 +126,7 @@ func (c *Core) SetAdmin(name pipeline.MemberName, admin model.AdminState, now ti
 // kept; members that go have their connections forgotten.
 func (c *Core) SetTopology(t model.Topology, now time.Time) {
 	before := c.members()
-	c.topology = t
+	c.topology, c.trusted, c.rendered = t, false, rendering{}
 	after := c.members()
 	for name, m := range before {
 		if n, ok := after[name]; !ok || n.member.Key() != m.member.Key() {
@@ -143,12 +145,12 @@ func (c *Core) SetTopology(t model.Topology, now time.Time) {
 }
 
 // Reapply makes the next step compare at once.
-func (c *Core) Reapply(now time.Time) { c.due = now }
+func (c *Core) Reapply(now time.Time) { c.due, c.trusted = now, false }
 
 // Event tells the core what happened at the switch.
 func (c *Core) Event(e datapath.Event, now time.Time) {
 	if e.Kind == datapath.Connected {
-		c.backoff, c.due = 0, now
+		c.backoff, c.due, c.trusted = 0, now, false
 	}
 }
 
@@ -194,56 +196,4 @@ func (c *Core) wanted(t model.Topology) pipeline.Layouts {
 		}
 	}
 	return layouts
-}
-
-// Step compares the switch with what it should hold and commits the difference, if it is time.
-func (c *Core) Step(ctx context.Context, now time.Time) Outcome {
-	if now.Before(c.due) {
-		return Outcome{}
-	}
-	out, err := c.sync(ctx, now)
-	c.failure = err
-	if err != nil {
-		c.failures++
-		c.backoff = min(max(2*c.backoff, c.settings.RetryMin), c.settings.RetryMax)
-		c.due = now.Add(c.backoff)
-		out.Err = err
-		return out
-	}
-	c.backoff, c.due = 0, now.Add(c.settings.Resync)
-	return out
-}
-
-func (c *Core) sync(ctx context.Context, now time.Time) (Outcome, error) {
-	t := c.Effective()
-	layouts := c.wanted(t)
-	have, err := c.bridge.Flows(ctx)
-	if err != nil {
-		return Outcome{}, fmt.Errorf("read flows: %w", err)
-	}
-	out := Outcome{Bundle: openflow.Diff(plain(have), pipeline.Render(t, layouts)), Changed: c.changed}
-	if len(out.Bundle) > 0 {
-		if err := c.bridge.Commit(ctx, out.Bundle); err != nil {
-			return Outcome{Changed: c.changed}, err
-		}
-		c.commits++
-		if !c.changed {
-			c.repairs++
-		}
-	}
-	out.Pools = compareLayouts(t, c.layouts, layouts)
-	for _, p := range out.Pools {
-		c.moves[p.ID] = lastMove{now, p.Report}
-	}
-	c.layouts, c.changed = layouts, false
-	out.Flushed, err = c.flush(ctx, now)
-	return out, err
-}
-
-func plain(entries []openflow.FlowEntry) []openflow.Flow {
-	flows := make([]openflow.Flow, len(entries))
-	for i, e := range entries {
-		flows[i] = e.Flow
-	}
-	return flows
 }

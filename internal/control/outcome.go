@@ -34,6 +34,9 @@ func compareLayouts(t model.Topology, before, after pipeline.Layouts) []PoolChan
 	for _, p := range t.Pools {
 		old, known := before[p.ID]
 		now := after[p.ID]
+		if known && old.Equal(now) {
+			continue
+		}
 		change := PoolChange{Pool: p.Name, ID: p.ID, After: now.Digest(), Shares: now.Shares()}
 		if known {
 			change.Before, change.Report = old.Digest(), maglev.Disruption(old, now)

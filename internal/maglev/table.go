@@ -32,6 +32,23 @@ func (t Table) Owner(slot int) (key string, ok bool) {
 	return t.pool.Members[t.owner[slot]].Key, true
 }
 
+// Equal reports whether two tables have the same digest, without computing it.
+func (t Table) Equal(o Table) bool {
+	if t.pool.ID != o.pool.ID || t.pool.Algorithm != o.pool.Algorithm || len(t.owner) != len(o.owner) {
+		return false
+	}
+	if slices.EqualFunc(t.pool.Members, o.pool.Members, func(a, b Member) bool { return a.Key == b.Key }) {
+		return slices.Equal(t.owner, o.owner)
+	}
+	for slot := range t.owner {
+		a, _ := t.Owner(slot)
+		if b, _ := o.Owner(slot); a != b {
+			return false
+		}
+	}
+	return true
+}
+
 // A Share is what a member has of a table.
 type Share struct {
 	Member

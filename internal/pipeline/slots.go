@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	of "hpnn/datapath/openflow"
+	"hpnn/internal/maglev"
 	"hpnn/model"
 )
 
@@ -45,19 +46,38 @@ func unowned(p pool) []of.Action {
 
 func renderSlots(n network, w *writer) {
 	for _, p := range n.pools {
-		ofPool := always.with(regPool, uint64(p.ID))
-		w.add(slotUnowned, ofPool, unowned(p)...)
-		choices := make(map[string][]of.Action, len(p.members))
-		for _, m := range p.members {
-			choices[m.Key()] = []of.Action{set(regMember, uint64(m.ID)), jump(tableMember)}
-		}
+		w.add(slotUnowned, always.with(regPool, uint64(p.ID)), unowned(p)...)
 		layout := n.layouts[p.ID]
 		w.flows = slices.Grow(w.flows, layout.Slots())
-		for slot := range min(layout.Slots(), int(p.Slots)) {
-			owner, _ := layout.Owner(slot)
-			if choose, ok := choices[owner]; ok {
-				w.add(slotOwned, ofPool.with(regSlot, uint64(slot)), choose...)
+		choices := choicesOf(p.Pool)
+		for slot := range slotsOf(p.Pool, layout) {
+			if f, ok := choices.flow(layout, slot); ok {
+				w.flows = append(w.flows, f)
 			}
 		}
 	}
 }
+
+// choices are what the flows of a pool's slots do, by the key of the member that they choose.
+type choices struct {
+	pool    when
+	actions map[string][]of.Action
+}
+
+func choicesOf(p model.Pool) choices {
+	c := choices{always.with(regPool, uint64(p.ID)), make(map[string][]of.Action, len(p.Members))}
+	for _, m := range p.Members {
+		c.actions[m.Key()] = []of.Action{set(regMember, uint64(m.ID)), jump(tableMember)}
+	}
+	return c
+}
+
+// flow is the flow of a slot; false if no member of the pool owns it.
+func (c choices) flow(layout maglev.Table, slot int) (of.Flow, bool) {
+	owner, _ := layout.Owner(slot)
+	choose, ok := c.actions[owner]
+	return of.Flow{Table: tableSlots, Priority: slotOwned, Match: c.pool.with(regSlot, uint64(slot)).Match, Actions: choose}, ok
+}
+
+// slotsOf is how many slots of a layout have flows.
+func slotsOf(p model.Pool, layout maglev.Table) int { return min(layout.Slots(), int(p.Slots)) }
