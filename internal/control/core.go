@@ -49,7 +49,7 @@ type Core struct {
 
 	changed  bool      // something that the program depends on
 	due      time.Time // when to do the next step
-	compare  time.Time // when to compare all that the switch holds with all that it should
+	compared time.Time // when all that the switch holds was last compared with all that it should
 	trusted  bool      // the switch held the program of layouts when it was last looked at or changed
 	rendered rendering // the last program
 	backoff  time.Duration
@@ -63,7 +63,7 @@ type Core struct {
 // their monitor's initial state has it. The first step is due at once.
 func New(b datapath.Bridge, t model.Topology, s Settings, now time.Time) *Core {
 	c := &Core{
-		settings: s.withDefaults(), bridge: b, topology: t, due: now, compare: now, changed: true,
+		settings: s.withDefaults(), bridge: b, topology: t, due: now, changed: true,
 		admin: map[pipeline.MemberName]model.AdminState{}, down: map[pipeline.MemberName]bool{}, doubted: map[pipeline.MemberName]bool{},
 		moves: map[uint16]lastMove{},
 	}

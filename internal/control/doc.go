@@ -11,7 +11,7 @@
 //
 // One step is allowed to be quicker: when members come or go, and the switch was found or made as it should be since
 // it was last connected, the difference between the two programs is committed without reading the switch first. That
-// assumes nothing that the next comparison, a second later at most, does not check; a failure, a connection that was made
+// assumes nothing that the next comparison, a second later, does not check; a failure, a connection that was made
 // anew and a topology that was replaced make the next step compare.
 //
 // Core is pure but for its Bridge: time is an argument, it starts nothing and logs nothing, and

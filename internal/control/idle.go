@@ -7,8 +7,7 @@ import "time"
 // is then put off: it would find nothing. Whatever else there is to do stays due.
 func (c *Core) Untouched(now time.Time) {
 	if !c.changed && c.failure == nil && len(c.flushes) == 0 && !now.Before(c.due) {
-		c.compare = now.Add(c.settings.Resync)
-		c.due = c.compare
+		c.due = now.Add(c.settings.Resync)
 	}
 }
 

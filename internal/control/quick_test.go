@@ -60,14 +60,14 @@ func TestVerdictGoesOutWithoutReadingTheSwitch(t *testing.T) {
 	require.Equal(t, reads+1, b.reads)
 }
 
-// What was damaged meanwhile is repaired by the next comparison, which is not put off.
+// What was damaged meanwhile is repaired by the next comparison, which comes within two seconds of the last.
 func TestDamageIsFoundAfterAQuickStep(t *testing.T) {
 	d, _ := settledDesk(t)
-	compared := d.Due()
+	compared := d.now
 	require.NoError(t, d.sw.Commit(t.Context(), parseBundle(t, "flow delete table=11\nflow delete_strict table=20,priority=0")))
 	d.verdict("be1", health.Down)
 	require.True(t, d.next().Changed)
-	require.Equal(t, compared, d.Due())
+	require.Less(t, d.Due().Sub(compared), 2*time.Second)
 	require.True(t, d.next().Repaired())
 	d.holds()
 }
@@ -82,7 +82,7 @@ func TestFlappingDoesNotKeepFromComparing(t *testing.T) {
 		d.verdict("be1", states[i%2])
 		d.next()
 	}
-	require.GreaterOrEqual(t, b.reads, 3)
+	require.GreaterOrEqual(t, b.reads, 2)
 	d.settle()
 	d.holds()
 }

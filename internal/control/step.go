@@ -29,14 +29,14 @@ func (c *Core) Step(ctx context.Context, now time.Time) Outcome {
 		out.Err = err
 		return out
 	}
-	c.backoff, c.due = 0, c.compare
-	if len(c.again) > 0 && c.again[0].at.Before(c.due) {
-		c.due = c.again[0].at
+	c.backoff, c.due = 0, now.Add(c.settings.Resync)
+	if !now.Before(c.compared.Add(c.settings.Resync)) { // this step should have compared: the next does, whatever comes
+		c.due, c.trusted = now, false
 	}
 	return out
 }
 
-// sync commits what is to change and forgets connections. Without an error, compare says when to compare next.
+// sync commits what is to change and forgets connections.
 func (c *Core) sync(ctx context.Context, now time.Time) (Outcome, error) {
 	t := c.Effective()
 	layouts := c.wanted(t)
@@ -44,14 +44,11 @@ func (c *Core) sync(ctx context.Context, now time.Time) (Outcome, error) {
 	var err error
 	if c.trusted && c.changed {
 		out.Bundle = pipeline.Change(t, c.layouts, layouts)
-		if !now.Before(c.compare) {
-			c.trusted, c.compare = false, now // overdue: the next step compares, whatever happens until then
-		}
 	} else {
 		if out.Bundle, err = c.difference(ctx, t, layouts); err != nil {
 			return Outcome{}, err
 		}
-		c.trusted, c.compare = true, now.Add(c.settings.Resync)
+		c.trusted, c.compared = true, now
 	}
 	if err := c.commit(ctx, out); err != nil {
 		return Outcome{Changed: c.changed}, err
