@@ -4,6 +4,7 @@
 #   TOPOLOGY=file.yaml         another topology than the example
 #   DATAPATH=system            the kernel's datapath, where the host has the module
 #   PUB_IF=eth1                the public segment on a real interface, not with a client in a container
+#   SHIM=192.168.5.99          another address for the host itself than the client's
 #   WAIT=3m                    how long make up waits for the members
 #   STRICT=1                   a time that make verify finds missed is a failure
 #   M=be1  SRC=192.168.5.13  T=11   what drain and enable, trace, flows are about
@@ -18,8 +19,7 @@ NODE      ?= hpnn-lb
 COMPOSE   ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 WAIT      ?= 1m
 STRICT    ?=
-SHIM      ?= 192.168.5.13
-SHIM_TO   ?= 192.168.5.20 192.168.5.21
+SHIM      ?=
 DOCKER_BUILD := DOCKER_BUILDKIT=0 docker build --quiet --build-arg BASE=$(BASE)
 export COMPOSE_HTTP_TIMEOUT ?= 300
 STAND     := $(STAND_BIN)/stand --topology $(TOPOLOGY)
@@ -45,7 +45,7 @@ images: stand-programs ## build the stand's images
 	  echo "built hpnn-$$i" || { cat $(STAND_BIN)/build.log; exit 1; }; done
 
 stand-check: stand-programs
-	@$(STAND) check
+	@$(STAND) check --datapath $(DATAPATH)
 
 up: stand-check images $(STAND_FILE) ## start the stand in containers; wait until every member is up
 	@$(STAND_UP) up -d --remove-orphans
@@ -59,7 +59,7 @@ attach: stand-programs ## wire the stand's containers again, after one was made 
 	@$(STAND) attach $(if $(PUB_IF),--parent $(PUB_IF))
 
 verify: stand-programs ## check the stand; print what was measured
-	@$(STAND) verify$(if $(STRICT), --strict)
+	@$(STAND) verify$(if $(STRICT), --strict)$(if $(PUB_IF), --parent $(PUB_IF))
 
 down: stand-programs $(STAND_FILE) ## stop the stand; nothing is left but the images
 	@TOPOLOGY=$(abspath $(TOPOLOGY)) $(STAND) down -- $(COMPOSE) -p hpnn -f $(STAND_FILE) down --remove-orphans --timeout 3
@@ -87,7 +87,7 @@ ports: ## of the stand's node: the bridge's ports
 conns: ## of the stand's node: the tracked connections
 	@$(LBCTL) conns
 
-trace: ## [SRC=192.168.5.13 SEG=pub0 VIP=192.168.5.21]: the way of a client's first frame, table by table
+trace: stand-programs ## [SRC=192.168.5.13 SEG=pub0 VIP=192.168.5.21]: the way of a client's first frame, table by table
 	@$(LBCTL) trace "$$($(STAND) flow "$(SRC)" "$(SEG)" "$(VIP)")"
 
 fdb: ## of the stand's node: the learned addresses
@@ -96,12 +96,9 @@ fdb: ## of the stand's node: the learned addresses
 flows: ## [T=11]: the rules of the stand's node, of one table
 	@$(LBCTL) flows $(T)
 
-shim: ## with PUB_IF: give the host itself a way to the public addresses (macvlan devices do not see their parent)
+shim: stand-programs ## with PUB_IF: give the host itself a way to the public addresses (macvlan devices do not see their parent)
 	@test -n "$(PUB_IF)" || { echo "say which interface: make shim PUB_IF=eth1"; exit 1; }
-	ip link add hpnn-shim link $(PUB_IF) type macvlan mode bridge
-	ip address add $(SHIM)/32 dev hpnn-shim
-	ip link set hpnn-shim up
-	for a in $(SHIM_TO); do ip route add $$a/32 dev hpnn-shim; done
+	@$(STAND) shim --parent $(PUB_IF) $(SHIM)
 
-shim-down: ## remove that way
-	-ip link delete hpnn-shim
+shim-down: stand-programs ## remove that way
+	@$(STAND) shim-down

@@ -15,7 +15,6 @@ import (
 const (
 	standLabel   = "hpnn.stand" // of all containers
 	projectLabel = "com.docker.compose.project=hpnn"
-	shim         = "hpnn-shim" // the host's own way to the public segment, of make shim
 )
 
 // Down runs a command that takes the containers away, removes the shim, and says what is left then: containers, networks,
@@ -30,10 +29,8 @@ func Down(ctx context.Context, command []string) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("take the containers away: %s: %w", strings.Join(command, " "), err)
 	}
-	if link, err := netlink.LinkByName(shim); err == nil {
-		if err := netlink.LinkDel(link); err != nil {
-			return fmt.Errorf("remove %s: %w", shim, err)
-		}
+	if err := RemoveShim(); err != nil {
+		return err
 	}
 	left, err := leftovers(ctx, spaces)
 	if err != nil {

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -14,22 +15,26 @@ const patience = time.Minute
 const tries = 4
 
 // steady measures while nothing is missing and no member changes its state. On a machine that is busy probes may come too
-// late; then a member goes out and its connections end, which is right, and what was measured meanwhile tells nothing.
-func (v *verifier) steady(ctx context.Context, missing func(status) string, measure func()) {
+// late; then a member goes out and its connections end, which is right, and what was measured meanwhile tells nothing. It
+// returns false, having failed the report, if nothing could be measured.
+func (v *verifier) steady(ctx context.Context, missing func(status) string, measure func()) bool {
 	for range tries {
 		before, err := v.await(ctx, missing)
-		v.must(err, "wait before it is measured")
+		if !v.must(err, "wait before it is measured") {
+			return false
+		}
 		measure()
-		after, statusErr := v.node.status(ctx)
-		if err != nil || statusErr != nil {
-			return
+		after, err := v.node.status(ctx)
+		if !v.must(err, "ask hcd") {
+			return false
 		}
 		flapped := changed(before, after)
 		if flapped == "" {
-			return
+			break
 		}
 		v.note("once more: " + flapped + " changed its state meanwhile, is the machine busy?")
 	}
+	return true
 }
 
 // changed names the members that are not as they were.
@@ -53,6 +58,9 @@ func changed(before, after status) string {
 
 // await asks hcd until nothing is missing, and returns the status that lacked nothing.
 func (v *verifier) await(ctx context.Context, missing func(status) string) (status, error) {
+	if v.node == nil {
+		return status{}, errors.New("the node's namespace is not open")
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return v.node.await(ctx, missing)

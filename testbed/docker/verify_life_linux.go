@@ -44,8 +44,9 @@ func (v *verifier) afterwards(ctx context.Context, n int, when, out string) {
 		missing, want = without(out), "none failed, none of "+out
 	}
 	var l load
-	v.steady(ctx, missing, func() { l = v.ask(v.public(), n) })
-	v.check(len(l.failed) == 0 && l.counts()[out] == 0, fmt.Sprintf("%d requests %s", n, when), l.text(), want)
+	if v.steady(ctx, missing, func() { l = v.ask(v.public(), n) }) {
+		v.check(len(l.failed) == 0 && l.counts()[out] == 0, fmt.Sprintf("%d requests %s", n, when), l.text(), want)
+	}
 }
 
 // drained is what became of the requests around a drain.
@@ -60,8 +61,7 @@ type drained struct {
 func (v *verifier) drain(ctx context.Context) {
 	a, name := v.public(), v.pool.Members[0].Name
 	var d drained
-	v.steady(ctx, complete, func() { d = v.drained(ctx, a, name) })
-	if v.must(d.err, "drain "+name) {
+	if v.steady(ctx, complete, func() { d = v.drained(ctx, a, name) }) && v.must(d.err, "drain "+name) {
 		p := d.pool
 		v.check(p.Foreign == 0, "slots that moved when "+name+" was drained", fmt.Sprintf("%d of its own, %d of others", p.Moved-p.Foreign, p.Foreign), "0 of others")
 		v.check(len(d.during.failed) == 0, "requests during the drain", d.during.text(), "none failed")

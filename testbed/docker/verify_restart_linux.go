@@ -82,7 +82,7 @@ func (v *verifier) again(ctx context.Context, what string, noticed func(status) 
 		v.check(err == nil, "without its wire it is out", yes(err), "yes")
 	}
 	begun := time.Now()
-	attached, err := Attach(ctx, v.topology, "")
+	attached, err := Attach(ctx, v.topology, v.parent)
 	if err = errors.Join(err, v.enter(ctx)); !v.must(err, "attach after "+what) {
 		return
 	}

@@ -6,6 +6,7 @@
 //	stand wait      return when every member is up
 //	stand verify    run the checks, print what was measured
 //	stand flow      print a client's first frame, for lbctl trace
+//	stand shim      give the host a way to the public segment on one of its interfaces; shim-down takes it away
 //	stand down      run the command that removes the containers, say what is left
 package main
 
@@ -34,9 +35,9 @@ func main() {
 }
 
 func command() *cobra.Command {
-	var file, parent string
+	var file, parent, datapath string
 	var within time.Duration
-	var strict bool
+	var verify docker.VerifyConfig
 	root := &cobra.Command{Use: "stand", Short: "Build and check the stand in containers", SilenceUsage: true, SilenceErrors: true}
 	root.PersistentFlags().StringVar(&file, "topology", "examples/hpnn.yaml", "the topology `FILE`")
 	add := func(use, short string, run func(context.Context, model.Topology) error) *cobra.Command {
@@ -54,41 +55,27 @@ func command() *cobra.Command {
 		fmt.Print(docker.Compose(t))
 		return nil
 	})
-	add("check", "Say what this machine lacks", func(ctx context.Context, _ model.Topology) error { return check(ctx) })
+	add("check", "Say what this machine lacks", func(ctx context.Context, _ model.Topology) error {
+		return check(ctx, datapath)
+	}).Flags().StringVar(&datapath, "datapath", "netdev", "the node is to use a datapath of this `TYPE`")
+	const parentHelp = "the public port is a macvlan device on this `INTERFACE` of the host"
 	add("attach", "Wire the containers to the node's ports", func(ctx context.Context, t model.Topology) error {
 		return attach(ctx, t, parent)
-	}).Flags().StringVar(&parent, "parent", "", "make the public port a macvlan device on this `INTERFACE` of the host")
+	}).Flags().StringVar(&parent, "parent", "", parentHelp)
 	add("wait", "Return when every member is up", func(ctx context.Context, t model.Topology) error {
 		return wait(ctx, t, within)
 	}).Flags().DurationVar(&within, "timeout", time.Minute, "how long to wait")
-	add("verify", "Run the checks, print what was measured", func(ctx context.Context, t model.Topology) error {
-		return docker.Verify(ctx, t, docker.Strictness(strict), os.Stdout)
-	}).Flags().BoolVar(&strict, "strict", false, "let a time that was missed be a failure; the machine must have nothing else to do")
-	root.AddCommand(&cobra.Command{Use: "flow [SRC [PORT [VIP]]]", Short: "Print a client's first frame, for lbctl trace", Args: cobra.MaximumNArgs(3), RunE: func(_ *cobra.Command, args []string) error {
-		return flow(file, args)
-	}})
-	root.AddCommand(&cobra.Command{Use: "down COMMAND...", Short: "Run the command that removes the containers, say what is left", Args: cobra.MinimumNArgs(1), RunE: func(c *cobra.Command, args []string) error {
-		return docker.Down(c.Context(), args)
-	}})
+	flags := add("verify", "Run the checks, print what was measured", func(ctx context.Context, t model.Topology) error {
+		return docker.Verify(ctx, t, verify, os.Stdout)
+	}).Flags()
+	flags.BoolVar(&verify.Strict, "strict", false, "let a time that was missed be a failure; the machine must have nothing else to do")
+	flags.StringVar(&verify.Parent, "parent", "", parentHelp)
+	root.AddCommand(others(&file)...)
 	return root
 }
 
-func flow(file string, args []string) error {
-	t, err := model.Load(file)
-	if err != nil {
-		return err
-	}
-	args = append(args, "", "", "")
-	text, err := docker.FirstFrame(t, args[0], args[1], args[2])
-	if err != nil {
-		return err
-	}
-	fmt.Println(text)
-	return nil
-}
-
-func check(ctx context.Context) error {
-	lacks := docker.Lacks(ctx)
+func check(ctx context.Context, datapath string) error {
+	lacks := append(docker.Lacks(ctx), docker.LacksDatapath(datapath)...)
 	for _, l := range lacks {
 		fmt.Fprintln(os.Stderr, "-", l)
 	}
