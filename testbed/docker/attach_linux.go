@@ -31,7 +31,7 @@ func Attach(ctx context.Context, t model.Topology, parent string) ([]Attached, e
 		return nil, err
 	}
 	for _, a := range w.all {
-		if err := w.attach(a); err != nil {
+		if err := w.attach(ctx, a); err != nil {
 			return nil, fmt.Errorf("attach %s: %w", a.Machine.Container, err)
 		}
 	}
@@ -113,13 +113,13 @@ func (w *wiring) release(ctx context.Context) error {
 	return err
 }
 
-func (w *wiring) attach(a Attached) error {
+func (w *wiring) attach(ctx context.Context, a Attached) error {
 	m := a.Machine
 	if w.isParents(m) {
 		if !a.Fresh {
 			return nil
 		}
-		return w.wireParent(m)
+		return w.wireParent(ctx, m)
 	}
 	s := w.spaces[m.Name]
 	if a.Fresh {
@@ -151,7 +151,7 @@ func (w *wiring) settle(ctx context.Context) error {
 		return fmt.Errorf("wait until the switch has its ports: %w", err)
 	}
 	for _, a := range w.all {
-		if err := w.node.raise(a.Machine.Port.Name); err != nil {
+		if err := w.node.up(a.Machine.Port.Name); err != nil {
 			return err
 		}
 	}

