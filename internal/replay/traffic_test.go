@@ -3,7 +3,6 @@ package replay_test
 import (
 	"encoding/binary"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -134,16 +133,4 @@ func (g *traffic) send(t testing.TB, port openflow.PortNo, segment packet.TCP) {
 	if count != 1 {
 		t.Fatalf("%d frames left because of %s", count, packet.Summary(rec.Data))
 	}
-}
-
-// size is the number of bytes of all files in a directory.
-func size(t testing.TB, dir string) (total int64) {
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	for _, e := range entries {
-		info, err := e.Info()
-		require.NoError(t, err)
-		total += info.Size()
-	}
-	return total
 }
