@@ -22,13 +22,19 @@ func (s *Switch) at(what string, do func() error) error {
 // Commit implements datapath.Bridge.
 func (s *Switch) Commit(ctx context.Context, b openflow.Bundle) error {
 	s.forget()
-	return s.at("commit", func() error { return s.bridge.Commit(ctx, b) })
+	return s.at("commit", func() error {
+		if err := s.apart(); err != nil {
+			return err
+		}
+		return s.bridge.Commit(ctx, b)
+	})
 }
 
 // Flows implements datapath.Bridge.
 func (s *Switch) Flows(ctx context.Context) (flows []openflow.FlowEntry, err error) {
 	err = s.at("list flows", func() (err error) {
 		flows, err = s.bridge.Flows(ctx)
+		s.clock.correct(flows)
 		return err
 	})
 	return flows, err

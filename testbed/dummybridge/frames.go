@@ -25,6 +25,7 @@ func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) (v s
 		s.fail(err)
 		return v
 	}
+	s.clock.strict = s.clock.strict || fragment(in.Frame)
 	outputs, packets, err := s.sw.Exchange(context.Background(), name, in.Frame)
 	if err != nil {
 		s.fail(err)

@@ -35,6 +35,7 @@ type Switch struct {
 	clock   clock
 	drops   drops                    // as they were before any frame that was dropped since; may be nil
 	found   map[string]openflow.Flow // by how a trace prints them
+	lasting string                   // number of flows of which none times out; "" if not known
 	failure error                    // what went wrong where nobody could be told
 	closed  bool
 }
@@ -100,6 +101,7 @@ func (s *Switch) Restart(ctx context.Context) error {
 		return fmt.Errorf("restart switch: %w", err)
 	}
 	s.clock.synced = s.clock.now
+	s.clock.skips = nil
 	s.forget()
 	if err := s.connect(ctx); err != nil {
 		return fmt.Errorf("restart switch: %w", err)
@@ -109,7 +111,7 @@ func (s *Switch) Restart(ctx context.Context) error {
 
 // forget drops what was known of flows.
 func (s *Switch) forget() {
-	s.drops = nil
+	s.drops, s.lasting = nil, ""
 	clear(s.found)
 }
 
