@@ -5,9 +5,11 @@ GO      ?= go
 BIN     := bin
 FUZZTIME ?= 10s
 N       ?= 20000
+BED     ?= sim
+AT_ONCE ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help build run replay test race e2e plots lint fuzz conformance bench bench-ovs golden cross clean
+.PHONY: help build run replay test stories race e2e plots lint fuzz conformance bench bench-ovs golden cross clean
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +27,9 @@ replay: build ## replay real client traffic through the rules of the example
 
 test: ## run every test that this machine can run
 	$(GO) test ./...
+
+stories: ## tell every story on a bed, AT_ONCE=4 at a time: make stories BED=dummy
+	$(GO) test ./scenarios -count=1 -timeout 30m -v -run '^TestStories$$' -bed $(BED) -parallel $(AT_ONCE)
 
 race: ## the tests of what has goroutines, under the race detector
 	$(GO) test -race -short ./cmd/... $(addprefix ./internal/,api control health node ovsproto replay) ./ovsbackend ./scenarios ./testbed ./testbed/simhost

@@ -191,7 +191,8 @@ While somebody else's flows are in the switch (` + "`damage`" + `) frames may go
 ## Beds
 
 The same stories run wherever there is a bed for them. A bed says what it can do, commands say what they need, and a story that needs
-more than there is, is skipped with the reason. So far there is the bed ` + "`sim`" + `, which can do everything.
+more than there is, is skipped with the reason. ` + "`sim`" + ` and ` + "`dummy`" + ` can do everything; on ` + "`dummy`" + ` the switch is a real
+` + "`ovs-vswitchd`" + `, and a story prints what it prints on ` + "`sim`" + `. See [testing.md](testing.md).
 
 | Feature | Meaning |
 |---|---|

@@ -17,7 +17,8 @@ func (a *app) scenario() *cobra.Command {
 		Use:   "scenario",
 		Short: "Tell stories: do something to a site, in memory, and check what comes of it",
 		Long: `scenario runs stories: text files with commands and what they print. Hosts, switch and node are in memory and time is
-virtual, so a failover takes milliseconds. docs/scenarios.md explains the language; scenarios/testdata has many stories.`,
+virtual, so a failover takes milliseconds; with --bed, they may be more real. docs/scenarios.md explains the language;
+scenarios/testdata has many stories.`,
 		Args: noCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -35,7 +36,8 @@ func (a *app) scenarioRun() *cobra.Command {
 else than the file has, at a command that cannot be done, or when a rule is broken that holds after every command.`,
 		Example: `  lbctl scenario run scenarios/testdata/member-frozen.txt
   lbctl scenario run --topology site.yaml what-if.txt
-  lbctl scenario run --update what-if.txt`,
+  lbctl scenario run --update what-if.txt
+  lbctl scenario run --bed dummy scenarios/testdata/drain.txt`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error { return a.runScenarios(files, config, asJSON) },
 	}
