@@ -2,13 +2,18 @@ package dummybridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
 )
 
-// at does something at the right time.
+// attempts is how often a call is made whose connection breaks.
+const attempts = 5
+
+// at does something at the right time. A switch that lives answers: on a machine that is too busy to keep a connection
+// alive, or where it was idle for too long by the switch's clock, there is another one.
 func (s *Switch) at(what string, do func() error) error {
 	if s.closed {
 		return fmt.Errorf("%s: %w", what, datapath.ErrClosed)
@@ -16,7 +21,25 @@ func (s *Switch) at(what string, do func() error) error {
 	if err := s.sync(); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return do()
+	for n := 1; ; n++ {
+		err := do()
+		if !errors.Is(err, datapath.ErrUnavailable) || n == attempts {
+			return err
+		}
+		if lost := s.reopen(); lost != nil {
+			return errors.Join(err, lost)
+		}
+	}
+}
+
+// reopen replaces the connections of the bridge, or the switch itself if it has ended.
+func (s *Switch) reopen() error {
+	ctx := context.Background()
+	if _, err := s.sw.Version(ctx); err != nil {
+		s.fail(err)
+		return err
+	}
+	return errors.Join(s.bridge.Close(), s.openBridge(ctx))
 }
 
 // Commit implements datapath.Bridge.

@@ -80,15 +80,22 @@ func New(ctx context.Context, sw *dummy.Switch, ports []dummy.Port) (*Switch, er
 }
 
 // connect makes the connections to a switch that has just started.
-func (s *Switch) connect(ctx context.Context) (err error) {
-	s.bridge, err = ovsbackend.Open(ctx, ovsbackend.Config{
-		RunDir: s.sw.Dir(), Control: filepath.Join(s.sw.Dir(), "vswitchd.ctl"), Bridge: dummy.Local, Timeout: patience,
-	})
-	if err != nil {
+func (s *Switch) connect(ctx context.Context) error {
+	if err := s.openBridge(ctx); err != nil {
 		return err
 	}
 	s.event(datapath.Event{Kind: datapath.Connected})
 	return s.sw.Listen(ctx)
+}
+
+func (s *Switch) openBridge(ctx context.Context) error {
+	b, err := ovsbackend.Open(ctx, ovsbackend.Config{
+		RunDir: s.sw.Dir(), Control: filepath.Join(s.sw.Dir(), "vswitchd.ctl"), Bridge: dummy.Local, Timeout: patience,
+	})
+	if err == nil {
+		s.bridge = b
+	}
+	return err
 }
 
 // Restart ends the switch and starts it anew, without flows and connections.
