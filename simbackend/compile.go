@@ -2,7 +2,6 @@ package simbackend
 
 import (
 	"fmt"
-	"slices"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
@@ -25,18 +24,20 @@ func compile(actions []openflow.Action) (*code, error) {
 
 // codes is lists of actions worked out by what they are: many rules of a bundle do the same, and may
 // share it.
-type codes map[[codeLength]openflow.Action]*code
+type codes map[codeKey]*code
 
-// codeLength is the longest list that is shared.
-const codeLength = 4
+// codeKey is a list of at most four actions, each as something that can be compared.
+type codeKey [4]any
+
+// plainTTL stands for a dec_ttl without arguments.
+type plainTTL struct{}
 
 // compile is the function compile, but for lists that were met before.
 func (all codes) compile(actions []openflow.Action) (*code, error) {
-	if len(actions) > codeLength || slices.ContainsFunc(actions, hasList) {
+	key, ok := keyOf(actions)
+	if !ok {
 		return compile(actions)
 	}
-	var key [codeLength]openflow.Action
-	copy(key[:], actions)
 	if c := all[key]; c != nil {
 		return c, nil
 	}
@@ -47,13 +48,25 @@ func (all codes) compile(actions []openflow.Action) (*code, error) {
 	return c, err
 }
 
-// hasList reports whether an action is more than plain words, so that it cannot be compared.
-func hasList(a openflow.Action) bool {
-	switch a.(type) {
-	case openflow.Output, openflow.SetField, openflow.GotoTable, openflow.Move, openflow.Resubmit, openflow.OutputField:
-		return false
+// keyOf is the key of a list; ok is false if it is too long or has an action that holds a list.
+func keyOf(actions []openflow.Action) (key codeKey, ok bool) {
+	if len(actions) > len(key) {
+		return key, false
 	}
-	return true
+	for i, a := range actions {
+		switch a := a.(type) {
+		case openflow.Output, openflow.SetField, openflow.GotoTable, openflow.Move, openflow.Resubmit, openflow.OutputField:
+			key[i] = a
+		case openflow.DecTTL:
+			if a.Controllers != nil {
+				return key, false
+			}
+			key[i] = plainTTL{}
+		default:
+			return key, false
+		}
+	}
+	return key, true
 }
 
 func unsupported(what fmt.Stringer) error {
@@ -89,7 +102,11 @@ func compileAction(a openflow.Action) (op, error) {
 	case openflow.Pop:
 		return op{code: opPop, dst: flow.NewRef(a.Dst), header: isHeader(a.Dst.Field)}, nil
 	case openflow.DecTTL:
-		return op{code: opDecTTL, header: true, more: &operand{ttlTo: a.Controllers}}, nil
+		o := op{code: opDecTTL, header: true}
+		if len(a.Controllers) > 0 {
+			o.more = &operand{ttlTo: a.Controllers}
+		}
+		return o, nil
 	case openflow.Multipath:
 		return op{code: opMultipath, dst: flow.NewRef(a.Dst), header: isHeader(a.Dst.Field), more: &operand{multipath: a}}, nil
 	case openflow.CT:

@@ -177,14 +177,13 @@ func (p *pass) decTTL(o *op) bool {
 	if !flow.Present(&p.key, openflow.IPTTL) {
 		return true
 	}
-	ttl := p.key.Get(openflow.IPTTL).Lo
-	if ttl > 1 {
-		p.key.Set(openflow.IPTTL, openflow.U64(ttl-1))
+	if ttl := p.key.TTL(); ttl > 1 {
+		p.key.SetTTL(ttl - 1)
 		return true
 	}
-	ids := o.more.ttlTo
-	if len(ids) == 0 {
-		ids = []uint16{0}
+	ids := []uint16{0}
+	if o.more != nil {
+		ids = o.more.ttlTo
 	}
 	if p.trace != nil {
 		version := 6

@@ -104,6 +104,12 @@ func (k *Key) SetInPort(port uint16) {
 
 const portBits = 0xffff<<shiftTpSrc | 0xffff<<shiftTpDst
 
+// TTL is the field nw_ttl.
+func (k *Key) TTL() uint8 { return uint8(k[wordL4] >> shiftTTL) }
+
+// SetTTL is Set of openflow.IPTTL.
+func (k *Key) SetTTL(ttl uint8) { k[wordL4] = k[wordL4]&^(0xff<<shiftTTL) | uint64(ttl)<<shiftTTL }
+
 // IsFragment reports whether the frame is a fragment of an IP packet.
 func (k *Key) IsFragment() bool { return k[wordL2]&0xff != 0 && k.isIP() }
 
