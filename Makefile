@@ -26,7 +26,7 @@ replay: build ## replay real client traffic through the rules of the example
 	@$(BIN)/lbctl replay --topology examples/hpnn.yaml --in-port pub0 examples/captures/client-pub0.pcap --out out
 
 test: ## run every test that this machine can run
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 stories: ## tell every story on a bed, AT_ONCE=4 at a time: make stories BED=dummy
 	$(GO) test ./scenarios -count=1 -timeout 30m -v -run '^TestStories$$' -bed $(BED) -parallel $(AT_ONCE)
