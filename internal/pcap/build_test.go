@@ -157,6 +157,17 @@ func readThrough(b []byte, size int) ([]frame, error) {
 	return readAll(r)
 }
 
+// readAhead is readThrough while the next block is being read.
+func readAhead(b []byte, size int) ([]frame, error) {
+	r, err := pcap.NewReaderSize(bytes.NewReader(b), "mem", size)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	r.ReadAhead()
+	return readAll(r)
+}
+
 // requireFault checks the parts of a fault that tell what happened and where.
 func requireFault(t *testing.T, err error, p pcap.Problem, offset int64, frame int) {
 	t.Helper()

@@ -52,6 +52,9 @@ func FuzzReader(f *testing.F) {
 		tight, again := readThrough(file, 32)
 		require.Equal(t, got, tight)
 		require.Equal(t, fmt.Sprint(err), fmt.Sprint(again))
+		ahead, third := readAhead(file, 32)
+		require.Equal(t, got, ahead)
+		require.Equal(t, fmt.Sprint(err), fmt.Sprint(third))
 		rewrite(t, got)
 	})
 }
