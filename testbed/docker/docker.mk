@@ -61,7 +61,10 @@ attach: stand-programs ## wire the stand's containers again, after one was made 
 verify: stand-programs ## check the stand; print what was measured
 	@$(STAND) verify$(if $(STRICT), --strict)$(if $(PUB_IF), --parent $(PUB_IF))
 
-down: stand-programs $(STAND_FILE) ## stop the stand; nothing is left but the images
+$(STAND_BIN)/stand:
+	@$(MAKE) --no-print-directory stand-programs
+
+down: $(STAND_BIN)/stand $(STAND_FILE) ## stop the stand; nothing is left but the images
 	@TOPOLOGY=$(abspath $(TOPOLOGY)) $(STAND) down -- $(COMPOSE) -p hpnn -f $(STAND_FILE) down --remove-orphans --timeout 3
 
 health: ## of the stand's node: the members' health
