@@ -41,11 +41,14 @@ func best(ctx context.Context, window time.Duration, read func() (count, error))
 			return 0, err
 		}
 		if to.n == from.n {
-			return 0, errors.New("measure: nothing happened in a window: use a longer -window")
+			continue // the thread did not get to run
 		}
 		if each := (to.cpu - from.cpu) / time.Duration(to.n-from.n); least == 0 || each < least {
 			least = each
 		}
+	}
+	if least == 0 {
+		return 0, errors.New("measure: nothing happened in any window: use a longer -window")
 	}
 	return least, nil
 }

@@ -17,8 +17,8 @@ import (
 
 const (
 	bridge = "br0"
-	// memory is what DPDK gets, in MB: room for the 131,072 buffers that a capture of 100,000 frames needs.
-	memory = 512
+	// memory is what DPDK gets, in MB: room for the buffers that a capture of 100,000 frames takes.
+	memory = 768
 	// patience is how long the daemons may take to start and to take over a configuration.
 	patience = 2 * time.Minute
 )
@@ -70,7 +70,7 @@ func newLab(ctx context.Context, b build, rules string, outlets []uint32) (_ *la
 // launch starts ovs-vswitchd, its polling thread on the last core and the others on the first.
 func (l *lab) launch(ctx context.Context) error {
 	_, err := l.vsctl(ctx, "--no-wait", "init", "--", "set", "Open_vSwitch", ".", "other_config:dpdk-init=true",
-		fmt.Sprintf(`other_config:dpdk-extra="--legacy-mem --no-huge --no-pci --no-telemetry -m %d%s"`, memory, l.build.driverArguments()),
+		fmt.Sprintf(`other_config:dpdk-extra="--legacy-mem --no-huge --no-pci --no-telemetry --iova-mode=va -m %d%s"`, memory, l.build.driverArguments()),
 		"other_config:dpdk-lcore-mask=0x1", fmt.Sprintf("other_config:pmd-cpu-mask=%#x", 1<<(runtime.NumCPU()-1)))
 	if err != nil {
 		return err

@@ -35,21 +35,8 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	m := &measurer{options: o, build: b, topology: topology, caller: c}
-	if err := m.measure(ctx); err != nil {
-		return err
-	}
-	if err := writeTable(os.Stdout, m.results); err != nil {
-		return err
-	}
-	if o.output == "" {
-		return nil
-	}
-	f, err := os.Create(o.output)
-	if err != nil {
-		return fmt.Errorf("write figures: %w", err)
-	}
-	writeBench(f, m.results)
-	return f.Close()
+	err = m.measure(ctx)
+	return errors.Join(err, m.report()) // what was measured before an error is worth telling
 }
 
 // A measurer gathers results.
@@ -59,6 +46,21 @@ type measurer struct {
 	topology model.Topology
 	caller   caller
 	results  []result
+}
+
+func (m *measurer) report() error {
+	if err := writeTable(os.Stdout, m.results); err != nil {
+		return err
+	}
+	if m.output == "" {
+		return nil
+	}
+	f, err := os.Create(m.output)
+	if err != nil {
+		return fmt.Errorf("write figures: %w", err)
+	}
+	writeBench(f, m.results)
+	return f.Close()
 }
 
 func (m *measurer) measure(ctx context.Context) error {
