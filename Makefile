@@ -51,8 +51,9 @@ fuzz: ## run every fuzz target for FUZZTIME each
 conformance: ## compare the simulator with a real switch on N random cases
 	$(GO) run ./testbed/conformance/cmd/conformance -n $(N)
 
-plots: ## draw the slot-table plot and its figures anew
+plots: ## draw the plots and the figures of documents anew
 	$(GO) test ./internal/cmd/slotplot -run Fresh -update
+	$(GO) test ./internal/cmd/perfdoc -run Document -update
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
