@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -95,13 +94,6 @@ func readOpening(frame []byte) (opening, bool) {
 		return opening{}, false
 	}
 	return opening{src: ip.SrcIP.String(), dst: ip.DstIP.String(), port: fmt.Sprint(uint16(tcp.DstPort)), ttl: ip.TTL, answer: tcp.ACK}, true
-}
-
-// seen is what came so far.
-func (c *capture) seen() []opening {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.all)
 }
 
 // end returns all that passed until now, what still waits to be read too.
