@@ -80,6 +80,7 @@ func (t *story) title(pool, member string) string {
 
 var statusCommand = command{
 	name:  "status",
+	like:  likeStatus,
 	usage: "status",
 	about: `Prints whether the node runs and whether the switch is as it should be, how often the node has repaired it, and how
 often its calls failed.`,

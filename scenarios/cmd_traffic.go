@@ -63,9 +63,10 @@ func (t *story) parseGet(a *args) (asking, error) {
 		q.show = showPort
 	}
 	next := uint16(from)
+	q.ports = &ports{from: firstLocal, to: lastLocal}
 	q.begin = func() (testbed.Request, error) {
 		if from == 0 {
-			next = t.port(host)
+			next = t.port(host, q.ports)
 		}
 		o.LocalPort = next
 		next++
@@ -77,16 +78,28 @@ func (t *story) parseGet(a *args) (asking, error) {
 // Local ports that connections leave from.
 const (
 	firstLocal = 40000
-	lastLocal  = 59999
+	lastLocal  = 49999
+	firstLoad  = 50000 // of what does not end by itself: how often it has asked by then must not matter to others
+	lastLoad   = 59999
 )
 
+// ports are those that connections leave from.
+type ports struct{ from, to uint16 }
+
+// localPort is the next of a host's.
+type localPort struct {
+	host string
+	ports
+}
+
 // port is the local port that a host connects from next.
-func (t *story) port(host string) uint16 {
-	p := t.local[host]
-	if p == 0 || p == lastLocal {
-		p = firstLocal
+func (t *story) port(host string, among *ports) uint16 {
+	at := localPort{host, *among}
+	p := t.local[at]
+	if p == 0 || p > among.to {
+		p = among.from
 	}
-	t.local[host] = p + 1
+	t.local[at] = p + 1
 	return p
 }
 
@@ -126,6 +139,9 @@ func runBackground(t *story, a *args) error {
 	}
 	if t.job(name) != nil {
 		return fmt.Errorf("there is a %s already: choose another name", name)
+	}
+	if repeats && q.ports != nil {
+		*q.ports = ports{from: firstLoad, to: lastLoad}
 	}
 	j := &job{asking: q, name: name, endless: repeats, due: t.bed.Now()}
 	t.jobs = append(t.jobs, j)

@@ -14,6 +14,7 @@ type asking struct {
 	every  time.Duration // 0: one after another
 	atOnce bool          // all of them
 	limit  time.Duration // within which each is answered or not
+	ports  *ports        // that it leaves from, if it is not told; nil if it has none
 	begin  func() (testbed.Request, error)
 	show   func(testbed.Answer) string // of one
 	group  func(testbed.Answer) string // of one among many

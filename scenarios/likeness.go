@@ -120,6 +120,10 @@ var (
 		"the number, which must be alike",
 		[]likenessRule{numbered(`^(\d+)\b`, "N")},
 	}
+	likeStatus = likeness{
+		"how often calls failed, which must be alike: a switch that restarts fails as often as it is asked",
+		[]likenessRule{numbered(`\b(\d+) failures`, "N failures")},
+	}
 	likeConns = likeness{
 		"the state of a connection that has ended: when which side forgets it is its own affair",
 		[]likenessRule{replaced(`\b(TIME_WAIT|CLOSING|CLOSE_WAIT|LAST_ACK|FIN_WAIT_[12])$`, "ENDED")},

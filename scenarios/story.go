@@ -32,7 +32,7 @@ type story struct {
 	log      []string     // of the node, since the block began
 	jobs     []*job
 	trouble  error                        // of what runs in the background
-	local    map[string]uint16            // the port that each host connects from next
+	local    map[localPort]uint16         // the port that each host connects from next
 	heard    map[string][]testbed.Heard   // frames by host, since the block began
 	dropped  map[dropKey]uint64           // by the flows that drop, when they were last asked for
 	owners   map[uint16]map[uint64]uint64 // who owned each slot of each pool when slots were last asked for; nil before
@@ -102,7 +102,7 @@ func (t *story) open(topology *model.Topology) error {
 // carryOn keeps of another story what outlives a site.
 func (t *story) carryOn(old *story) *story {
 	t.now, t.like, t.printed, t.calls = old.now, old.like, old.printed, old.calls
-	t.local, t.heard = map[string]uint16{}, map[string][]testbed.Heard{}
+	t.local, t.heard = map[localPort]uint16{}, map[string][]testbed.Heard{}
 	t.dropped = map[dropKey]uint64{}
 	return t
 }

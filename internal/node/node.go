@@ -83,10 +83,10 @@ func New(ctx context.Context, c Config) (*Node, error) {
 func (n *Node) restore(core *control.Core) {
 	for name, admin := range n.admin.all() {
 		if err := core.SetAdmin(name, admin, n.started); err != nil {
-			n.log.Warn("state file names a member that is not in the topology", "member", name)
+			n.log.Warn("state file names a member that is not in the topology", "member", name.String())
 			continue
 		}
-		n.log.Info("state restored", "member", name, "admin", admin)
+		n.log.Info("state restored", "member", name.String(), "admin", admin)
 	}
 }
 
@@ -176,7 +176,7 @@ func (n *Node) SetAdmin(ctx context.Context, member string, admin model.AdminSta
 		return nil, err
 	}
 	for _, name := range names {
-		n.log.Info("member set", "member", name, "admin", admin, "by", who)
+		n.log.Info("member set", "member", name.String(), "admin", admin, "by", who)
 	}
 	return names, errors.Join(n.admin.set(names, admin), n.watch(t))
 }
@@ -216,7 +216,7 @@ func (n *Node) probed(e health.Event) {
 	}
 	name := pipeline.MemberName{Pool: e.ID.Pool, Member: e.Name}
 	if e.Transition.Happened() {
-		n.log.Info("member is "+e.Transition.To.String(), "member", name, "because", e.Transition.Because)
+		n.log.Info("member is "+e.Transition.To.String(), "member", name.String(), "because", e.Transition.Because)
 	}
 	n.loop.Post(func(c *control.Core, now time.Time) { c.Verdict(name, e.Transition.To, now) })
 }

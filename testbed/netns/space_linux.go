@@ -86,10 +86,10 @@ func (s *space) deafen(port string) error {
 }
 
 // tune sets what the machines of a site need of their kernels: a port that was used a second ago can be used again, and who
-// asks for a neighbour asks with the address of that segment.
+// asks for a neighbour asks with the address of that segment. They forward nothing, and do not complain about what they would have to.
 func (s *space) tune() {
 	_ = s.do(func() error {
-		for name, value := range map[string]string{"ipv4/tcp_tw_reuse": "1", "ipv4/conf/all/arp_announce": "2"} {
+		for name, value := range map[string]string{"ipv4/tcp_tw_reuse": "1", "ipv4/conf/all/arp_announce": "2", "ipv4/ip_forward": "0"} {
 			_ = os.WriteFile("/proc/sys/net/"+name, []byte(value), 0o644) // who needs it will fail
 		}
 		return nil
