@@ -22,8 +22,12 @@ import (
 	"hpnn/testbed/netns"
 )
 
-// short is the set of stories for every day.
-var short = []string{"a-first-story", "client-affinity", "drain", "even-shares", "hairpin", "member-frozen", "minimal-disruption", "syn-retry", "weights"}
+// short is the set of stories for every day: those that this bed can tell, and in less than a minute.
+var short = []string{
+	"a-first-story", "client-affinity", "drain", "even-shares", "hairpin", "long-session", "member-frozen", "minimal-disruption",
+	"no-member", "no-member-last-known", "no-member-reject", "own-egress", "private-listener", "probes", "reapply", "reload", "repair",
+	"syn-retry", "ttl", "weights",
+}
 
 // TestStories tells the stories of scenarios/testdata on real kernels, several at a time, each on a site of its own.
 func TestStories(t *testing.T) {
@@ -82,7 +86,7 @@ func chosen(name string) bool {
 
 // parallel is how many stories are told at a time. They wait most of the time.
 func parallel(t *testing.T) int {
-	text := cmp.Or(os.Getenv("HPNN_E2E_PARALLEL"), strconv.Itoa(3*runtime.NumCPU()))
+	text := cmp.Or(os.Getenv("HPNN_E2E_PARALLEL"), strconv.Itoa(2*runtime.NumCPU()))
 	n, err := strconv.Atoi(text)
 	require.NoError(t, err, "HPNN_E2E_PARALLEL is a number")
 	return max(1, n)

@@ -59,7 +59,11 @@ type PortConfig struct {
 	MAC        packet.MAC   // zero: as the switch chooses
 	Address    netip.Prefix // the host's own, with the length of the segment's prefix; zero: none
 	Neighbours []Neighbour  // static, so that the host need not ask
+	Routes     []Route      // to single hosts that are behind a neighbour
 }
+
+// Route is the way to a host behind a neighbour.
+type Route struct{ To, Via netip.Addr }
 
 // Neighbour is an entry of the host's neighbour table.
 type Neighbour struct {
@@ -109,7 +113,7 @@ func checkPorts(bridge string, ports []PortConfig) error {
 			return fmt.Errorf("port %s: the number %d is not between 1 and %d", p.Name, p.Number, openflow.PortMax-1)
 		case names[p.Name] || numbers[p.Number]:
 			return fmt.Errorf("port %s: name or number %d is taken by another port", p.Name, p.Number)
-		case !p.Internal && (p.MAC != packet.MAC{} || p.Address.IsValid() || p.Neighbours != nil):
+		case !p.Internal && (p.MAC != packet.MAC{} || p.Address.IsValid() || p.Neighbours != nil || p.Routes != nil):
 			return fmt.Errorf("port %s: only an internal port has addresses of this host", p.Name)
 		}
 		names[p.Name], numbers[p.Number] = true, true

@@ -79,7 +79,10 @@ func (h *host) setUpPort(p PortConfig) error {
 	if err := h.setAddress(link, p.Address); err != nil {
 		return err
 	}
-	return h.setNeighbours(link, p.Neighbours)
+	if err := h.setNeighbours(link, p.Neighbours); err != nil {
+		return err
+	}
+	return h.setRoutes(link, p.Routes)
 }
 
 // setAddress leaves want as the only address, but for link-local IPv6 ones.
@@ -139,8 +142,4 @@ func (h *host) setNeighbours(link netlink.Link, want []Neighbour) error {
 		}
 	}
 	return nil
-}
-
-func ipNet(p netip.Prefix) *net.IPNet {
-	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }

@@ -1,9 +1,11 @@
 package ovsbackend_test
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
+	"reflect"
 	"runtime"
 	"testing"
 	"time"
@@ -46,6 +48,7 @@ var probe = ovsbackend.PortConfig{
 		{Address: netip.MustParseAddr("10.20.0.2"), MAC: packet.MAC{2, 0x42, 10, 20, 0, 2}},
 		{Address: netip.MustParseAddr("10.20.0.3"), MAC: packet.MAC{2, 0x42, 10, 20, 0, 3}},
 	},
+	Routes: []ovsbackend.Route{{To: netip.MustParseAddr("10.99.0.1"), Via: netip.MustParseAddr("10.20.0.3")}},
 }
 
 // hostSide is what the kernel says of a port.
@@ -54,6 +57,7 @@ type hostSide struct {
 	up         bool
 	addresses  []string
 	neighbours map[string]string
+	routes     []string // through a gateway
 }
 
 func hostSideOf(t *testing.T, name string) hostSide {
@@ -73,11 +77,18 @@ func hostSideOf(t *testing.T, name string) hostSide {
 			h.neighbours[n.IP.String()] = n.HardwareAddr.String()
 		}
 	}
+	routes, err := netlink.RouteList(link, netlink.FAMILY_V4)
+	require.NoError(t, err)
+	for _, r := range routes {
+		if r.Gw != nil {
+			h.routes = append(h.routes, fmt.Sprintf("%v by %v", r.Dst, r.Gw))
+		}
+	}
 	return h
 }
 
 var wantHost = hostSide{mac: "02:42:0a:14:00:fd", up: true, addresses: []string{"10.20.0.253/24"},
-	neighbours: map[string]string{"10.20.0.2": "02:42:0a:14:00:02", "10.20.0.3": "02:42:0a:14:00:03"}}
+	neighbours: map[string]string{"10.20.0.2": "02:42:0a:14:00:02", "10.20.0.3": "02:42:0a:14:00:03"}, routes: []string{"10.99.0.1/32 by 10.20.0.3"}}
 
 // The whole userspace switch in a namespace: its internal port is a device of this host, set up, put right,
 // and set up once more when ovs-vswitchd has died and made it anew. Frames go from the host to the switch.
@@ -98,6 +109,7 @@ func TestInternalPortsAreSetUp(t *testing.T) {
 	require.NoError(t, netlink.AddrAdd(link, &netlink.Addr{IPNet: &net.IPNet{IP: net.IP{10, 9, 9, 9}, Mask: net.CIDRMask(24, 32)}}))
 	require.NoError(t, netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, IP: net.IP{10, 20, 0, 2}, HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}, State: netlink.NUD_PERMANENT}))
 	require.NoError(t, netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, IP: net.IP{10, 20, 0, 77}, HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}, State: netlink.NUD_PERMANENT}))
+	require.NoError(t, netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net.IPNet{IP: net.IP{10, 99, 0, 2}, Mask: net.CIDRMask(32, 32)}, Gw: net.IP{10, 20, 0, 2}}))
 	require.NoError(t, ovsbackend.SetUpPorts(c.Ports))
 	require.Equal(t, wantHost, hostSideOf(t, "hcif"))
 
@@ -117,7 +129,7 @@ func TestInternalPortsAreSetUp(t *testing.T) {
 	await(t, b, datapath.Connected)
 	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) { // here, for the namespace is this thread's
-		if _, err := netlink.LinkByName("hcif"); err == nil && len(hostSideOf(t, "hcif").neighbours) == 2 {
+		if _, err := netlink.LinkByName("hcif"); err == nil && reflect.DeepEqual(wantHost, hostSideOf(t, "hcif")) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -120,6 +120,7 @@ log`,
 		if err := a.done(); err != nil {
 			return err
 		}
+		t.hearOut()
 		for _, line := range t.log {
 			if strings.Contains(line, text) {
 				t.print("%s", line)

@@ -138,7 +138,7 @@ func runUntil(t *story, a *args) error {
 	if took := t.bed.Now() - began; took < floor {
 		return fmt.Errorf("%s after %v, and not only after %v", what, took, floor)
 	}
-	return nil
+	return t.catchUp()
 }
 
 // condition is what until waits for.

@@ -100,6 +100,14 @@ func Document(docs, stories string) (string, error) {
 	for _, f := range testbed.Features() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", f, f.Meaning())
 	}
+	b.WriteString(documentRealTime)
+	for _, f := range families() {
+		for _, c := range f.commands {
+			if c.like.about != "" {
+				fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", c.name, c.name, c.like.about)
+			}
+		}
+	}
 	b.WriteString("\n## Commands\n")
 	family, told := "", map[string]string{}
 	for _, c := range Commands() {
@@ -185,14 +193,32 @@ After every command it is checked that these hold, whatever the story is about:
 
 `
 
+var documentRealTime = `
+### In real time
+
+Where time is virtual, output is compared to the letter. Where it is real, so is most of it, too: names, statuses, addresses, slots, digests,
+drops, errors, and who of the members answers, for that depends on addresses and ports alone, and stories choose the ports. What depends on
+how long things take is declared, command by command; the rest of the line must still be the same, and what was measured must be alike:
+at least half of what the story tells, and at most four times that and ` + fmt.Sprint(spare) + ` more, for stories go on while they are looked at.
+
+A limit (` + "`within`" + `, and the time to notice what others did) is ` + Slack.String() + ` longer than told, as the machine may be busy. The rules are checked after each
+block. A story that has no meaning there says so: ` + "`needs virtual-time`" + `.
+
+| Command | What may differ |
+|---|---|
+`
+
 const documentBeds = `
 While somebody else's flows are in the switch (` + "`damage`" + `) frames may go anywhere.
 
 ## Beds
 
 The same stories run wherever there is a bed for them. A bed says what it can do, commands say what they need, and a story that needs
-more than there is, is skipped with the reason. ` + "`sim`" + ` and ` + "`dummy`" + ` can do everything; on ` + "`dummy`" + ` the switch is a real
-` + "`ovs-vswitchd`" + `, and a story prints what it prints on ` + "`sim`" + `. See [testing.md](testing.md).
+more than there is, is skipped with the reason (` + "`lbctl scenario run --bed BED`" + `):
+
+- ` + "`sim`" + `: everything in memory, in virtual time. It can do everything.
+- ` + "`dummy`" + `: the switch is a real ovs-vswitchd, time is virtual, and a story prints what it prints on sim. See [testing.md](testing.md).
+- ` + "`netns`" + `: real kernels, real HTTP, a real switch and the daemon as a process, in network namespaces (` + "`make e2e`" + `; root).
 
 | Feature | Meaning |
 |---|---|

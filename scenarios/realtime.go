@@ -24,7 +24,15 @@ func (t *story) slack() time.Duration {
 	return 0
 }
 
-// catchUp lets what has happened arrive where it is looked for: frames at their hosts, packets in the counters of flows.
+// hearOut lets what the node has done arrive in its log.
+func (t *story) hearOut() {
+	if t.inRealTime() {
+		t.advance(linger)
+	}
+}
+
+// catchUp lets what has happened arrive where it matters: frames at their hosts, packets in the counters of flows, and flows
+// in what the switch has cached of them.
 func (t *story) catchUp() error {
 	if !t.inRealTime() {
 		return nil

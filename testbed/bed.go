@@ -41,9 +41,10 @@ type Keeper interface {
 	Keep(ctx context.Context, dir string) error
 }
 
-// Counter is a bridge whose counters of flows lag behind what has passed.
+// Counter is a bridge that forwards by what it has cached of its flows: their counters lag behind what has passed, and the cache
+// behind changes.
 type Counter interface {
-	// Count lets them take in all that has passed before the call.
+	// Count lets both take in all that was before the call.
 	Count(ctx context.Context) error
 }
 

@@ -290,6 +290,9 @@ func (s *Sim) step(now time.Time) {
 		s.log("switch not in step: %v", out.Err)
 	}
 	for _, p := range out.Pools {
+		if p.Before == ([32]byte{}) && len(out.Bundle) == 0 {
+			continue // it was adopted: nothing changed
+		}
 		s.log("pool %s: digest %x, %v", p.Pool, p.After[:8], p.Report)
 	}
 	if out.Repaired() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 
 	"hpnn/datapath/openflow"
 	"hpnn/internal/packet"
@@ -42,7 +43,7 @@ func ports(t model.Topology) []ovsbackend.PortConfig {
 		if s, ok := internal[p.Number]; ok {
 			c.Internal, c.MAC = true, packet.MAC(s.Probe.MAC)
 			c.Address = netip.PrefixFrom(s.Probe.Address, s.Prefix.Bits())
-			c.Neighbours = neighbours(t, s)
+			c.Neighbours, c.Routes = neighbours(t, s), routes(t, s)
 		}
 		all = append(all, c)
 	}
@@ -54,6 +55,20 @@ func neighbours(t model.Topology, s model.Segment) (all []ovsbackend.Neighbour) 
 	for _, h := range t.Hosts {
 		if h.Segment == s.Name {
 			all = append(all, ovsbackend.Neighbour{Address: h.Address, MAC: packet.MAC(h.MAC)})
+		}
+	}
+	return all
+}
+
+// routes lead to the members that are behind a host of the segment, so that probes find them.
+func routes(t model.Topology, s model.Segment) (all []ovsbackend.Route) {
+	for _, p := range t.Pools {
+		for _, m := range p.Members {
+			_, near := t.SegmentOf(m.Address)
+			route, behind := t.RouteTo(m.Address)
+			if !near && behind && s.Prefix.Contains(route.Via) && !slices.Contains(all, ovsbackend.Route{To: m.Address, Via: route.Via}) {
+				all = append(all, ovsbackend.Route{To: m.Address, Via: route.Via})
+			}
 		}
 	}
 	return all

@@ -22,10 +22,18 @@ import (
 const (
 	// getTimeout is that of a request that names none.
 	getTimeout = 30 * time.Second
-	// early is how much sooner than told a request gives up. Kernels send a SYN again after whole seconds, and so long do
-	// requests often wait: whether the one comes before the other is not to be luck.
-	early = 50 * time.Millisecond
+	// early is how much sooner than told a request gives up at most. Kernels send a SYN again after whole seconds, and so long
+	// do requests often wait: whether the one comes before the other is not to be luck.
+	early = 200 * time.Millisecond
 )
+
+// patience is how long a request waits.
+func patience(told time.Duration) time.Duration {
+	if told == 0 {
+		told = getTimeout
+	}
+	return told - min(early, told/5)
+}
 
 // request is a request under way.
 type request struct {
@@ -74,10 +82,7 @@ func (h *hosts) Get(name, url string, o testbed.GetOptions) (testbed.Request, er
 	if err != nil {
 		return nil, err
 	}
-	if o.Timeout == 0 {
-		o.Timeout = getTimeout
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), max(o.Timeout-early, o.Timeout/2))
+	ctx, cancel := context.WithTimeout(context.Background(), patience(o.Timeout))
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		cancel()
@@ -116,8 +121,9 @@ func (r *request) get(c *http.Client, ask *http.Request) error {
 
 // client makes a client on a machine for one request. It closes the connection first, so that the server keeps no memory of
 // it, and the port can be used again at once towards others.
+// It asks nothing while it waits: whether a silent client hears the rest is what a story may be about.
 func client(m Machine, o testbed.GetOptions) *http.Client {
-	d := net.Dialer{Control: socketOptions(o)}
+	d := net.Dialer{Control: socketOptions(o), KeepAlive: -1}
 	if o.LocalPort != 0 {
 		d.LocalAddr = &net.TCPAddr{Port: int(o.LocalPort)}
 	}
@@ -137,7 +143,7 @@ func client(m Machine, o testbed.GetOptions) *http.Client {
 func socketOptions(o testbed.GetOptions) func(network, address string, c syscall.RawConn) error {
 	return func(_, _ string, c syscall.RawConn) (err error) {
 		e := c.Control(func(fd uintptr) {
-			if o.Reuse {
+			if o.LocalPort != 0 { // who does not allow it now cannot allow it later, when the port is wanted for another connection
 				err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 			}
 			if o.TTL != 0 {
