@@ -52,7 +52,7 @@ func (r *reader) entry() (e of.FlowEntry) {
 
 // Statistics (section 7.2.4): the upper 23 bits of their headers.
 const (
-	statDuration = 0x8002<<7 | 0
+	statDuration = 0x8002 << 7
 	statIdle     = 0x8002<<7 | 1
 	statFlows    = 0x8002<<7 | 3
 	statPackets  = 0x8002<<7 | 4

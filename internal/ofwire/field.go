@@ -27,7 +27,7 @@ var codeTable = [of.XXReg3 + 1]codes{
 	of.CTNwSrc: both(classNXM1 | 120), of.CTNwDst: both(classNXM1 | 121), of.CTIPv6Src: both(classNXM1 | 122),
 	of.CTIPv6Dst: both(classNXM1 | 123), of.CTTpSrc: both(classNXM1 | 124), of.CTTpDst: both(classNXM1 | 125),
 
-	of.TunID: pair(38, classNXM1|16), of.Metadata: both(classOXM | 2), of.InPort: both(classNXM0 | 0), of.VLANTCI: both(classNXM0 | 4),
+	of.TunID: pair(38, classNXM1|16), of.Metadata: both(classOXM | 2), of.InPort: both(classNXM0), of.VLANTCI: both(classNXM0 | 4),
 	of.EthSrc: pair(4, classNXM0|2), of.EthDst: pair(3, classNXM0|1), of.EthType: pair(5, classNXM0|3),
 
 	of.IPSrc: pair(11, classNXM0|7), of.IPDst: pair(12, classNXM0|8), of.IPv6Src: pair(26, classNXM1|19), of.IPv6Dst: pair(27, classNXM1|20),
@@ -44,7 +44,7 @@ var codeTable = [of.XXReg3 + 1]codes{
 }
 
 // codeInPort is the ingress port of OpenFlow 1.2, 32 bits wide; of.InPort's own has 16.
-const codeInPort = classOXM | 0
+const codeInPort = classOXM
 
 // fieldOf finds a field by either of its codes.
 var fieldOf = makeFields()
