@@ -30,7 +30,9 @@ func testContract(t *testing.T, w ovsbackend.Wording) {
 	c.Wording = w
 	datapathtest.Run(t, func(t *testing.T) datapathtest.Bed {
 		require.NoError(t, sw.Reset(t.Context()))
-		return bed(t, sw, fresh(t, open(t, c)))
+		b, err := datapathtest.Fresh(t.Context(), open(t, c))
+		require.NoError(t, err)
+		return bed(t, sw, b)
 	})
 }
 
@@ -79,31 +81,4 @@ func bed(t *testing.T, sw *dummy.Switch, b datapath.Bridge) datapathtest.Bed {
 		},
 		Advance: func(d time.Duration) { require.NoError(t, sw.Warp(t.Context(), d)) },
 	}
-}
-
-// freshPorts is a Bridge whose ports count from a moment on, as if they were new.
-type freshPorts struct {
-	datapath.Bridge
-	before map[openflow.PortNo]datapath.Port
-}
-
-func fresh(t *testing.T, b datapath.Bridge) datapath.Bridge {
-	ports, err := b.Ports(t.Context())
-	require.NoError(t, err)
-	f := freshPorts{b, map[openflow.PortNo]datapath.Port{}}
-	for _, p := range ports {
-		f.before[p.Number] = p
-	}
-	return f
-}
-
-// Ports subtracts what was counted before.
-func (f freshPorts) Ports(ctx context.Context) ([]datapath.Port, error) {
-	ports, err := f.Bridge.Ports(ctx)
-	for i := range ports {
-		p, before := &ports[i], f.before[ports[i].Number]
-		p.RxFrames, p.RxBytes = p.RxFrames-before.RxFrames, p.RxBytes-before.RxBytes
-		p.TxFrames, p.TxBytes = p.TxFrames-before.TxFrames, p.TxBytes-before.TxBytes
-	}
-	return ports, err
 }
