@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -34,10 +32,9 @@ capture holds both directions, are dropped as an impostor's would be, and counte
 With --out, the frames that leave are written to DIR/<port>.pcap, one file for each port. A capture that breaks off, or is
 not of Ethernet, is replayed as far as it can be read; then the fault is reported and the exit code is 1.
 
-Captures of any size are replayed in the same memory. Large ones use all cores, or --cores of them: frames of different
-addresses are executed apart where nothing that the rules remember, such as a connection or a learned flow, can tell the
-difference. Otherwise one core executes them while others read and write; asked for cores, replay says why. The result is the same,
-to the byte, on any number of cores.`,
+Captures of any size are replayed in the same memory. With --cores, frames of different addresses are executed apart where
+nothing that the rules remember, such as a connection or a learned flow, can tell the difference; otherwise one core
+executes them and replay says why. The result is the same, to the byte.`,
 		Example: `  lbctl replay --topology examples/hpnn.yaml --in-port pub0 examples/captures/client-pub0.pcap
   lbctl replay --topology examples/hpnn.yaml --down be1 --in captures --out /tmp/out
   lbctl replay --flows flows.txt --ports pub0=1,be1=10,be2=20 --in captures --explain
@@ -51,7 +48,7 @@ to the byte, on any number of cores.`,
 	c.Flags().StringVar(&f.inPort, "in-port", "", "the `PORT` that the frames of the captures named enter")
 	c.Flags().StringVar(&f.out, "out", "", "write the frames that leave to this `DIR`, <port>.pcap for each port")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON: the report, and before it, with --explain, a line for each frame")
-	c.Flags().IntVar(&f.cores, "cores", 0, "use `N` cores at most (default: all, for a small capture one)")
+	c.Flags().IntVar(&f.cores, "cores", 1, "execute frames on `N` cores at most")
 	c.Flags().BoolVar(&f.explain, "explain", false, "print every frame, the tables it passed and what left where")
 	return c
 }
@@ -61,11 +58,11 @@ func (a *app) runReplay(c *cobra.Command, o *origin, f replayFlags, files []stri
 	if err != nil {
 		return err
 	}
-	config := replay.Config{Node: n.Node, Out: f.out}
-	if config.Inputs, err = a.inputs(c, n.Node, f, files); err != nil {
-		return err
+	if f.cores < 1 {
+		return usage(c, "--cores: %d is no number of cores: use 1 or more", f.cores)
 	}
-	if config.Cores, err = cores(c, f.cores, config.Inputs); err != nil {
+	config := replay.Config{Node: n.Node, Out: f.out, Cores: f.cores}
+	if config.Inputs, err = a.inputs(c, n.Node, f, files); err != nil {
 		return err
 	}
 	if f.explain {
@@ -103,31 +100,6 @@ func (a *app) showReplay(n replay.Node, r replay.Report, f replayFlags) error {
 		fmt.Fprintf(a.stdout, "The frames that left are in %s.\n", f.out)
 	}
 	return nil
-}
-
-// smallCapture is how many bytes are replayed on one core before others could be put to use.
-const smallCapture = 8 << 20
-
-// cores is how many cores a replay is to use: as many as are wanted, or what its captures are worth.
-func cores(c *cobra.Command, wanted int, inputs []replay.Input) (int, error) {
-	switch {
-	case c.Flags().Changed("cores") && wanted < 1:
-		return 0, usage(c, "--cores: %d is no number of cores: use 1 or more", wanted)
-	case wanted > 0:
-		return wanted, nil
-	}
-	size := int64(0)
-	for _, in := range inputs {
-		info, err := os.Stat(in.Path)
-		if in.Src != nil || err != nil { // of unknown size
-			return runtime.GOMAXPROCS(0), nil
-		}
-		size += info.Size()
-	}
-	if size < smallCapture {
-		return 1, nil
-	}
-	return runtime.GOMAXPROCS(0), nil
 }
 
 // inputs are the captures that the command line names.
