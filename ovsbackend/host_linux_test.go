@@ -109,9 +109,17 @@ func TestInternalPortsAreSetUp(t *testing.T) {
 	require.NoError(t, netlink.AddrAdd(link, &netlink.Addr{IPNet: &net.IPNet{IP: net.IP{10, 9, 9, 9}, Mask: net.CIDRMask(24, 32)}}))
 	require.NoError(t, netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, IP: net.IP{10, 20, 0, 2}, HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}, State: netlink.NUD_PERMANENT}))
 	require.NoError(t, netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, IP: net.IP{10, 20, 0, 77}, HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}, State: netlink.NUD_PERMANENT}))
-	require.NoError(t, netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net.IPNet{IP: net.IP{10, 99, 0, 2}, Mask: net.CIDRMask(32, 32)}, Gw: net.IP{10, 20, 0, 2}}))
+	route := netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net.IPNet{IP: net.IP{10, 99, 0, 2}, Mask: net.CIDRMask(32, 32)}, Gw: net.IP{10, 20, 0, 2}}
+	route.Protocol = ovsbackend.RouteProtocol // of an earlier topology
+	require.NoError(t, netlink.RouteAdd(&route))
 	require.NoError(t, ovsbackend.SetUpPorts(c.Ports))
 	require.Equal(t, wantHost, hostSideOf(t, "hcif"))
+
+	foreign := netlink.Route{LinkIndex: link.Attrs().Index, Dst: &net.IPNet{IP: net.IP{10, 98, 0, 0}, Mask: net.CIDRMask(16, 32)}, Gw: net.IP{10, 20, 0, 2}}
+	require.NoError(t, netlink.RouteAdd(&foreign))
+	require.NoError(t, ovsbackend.SetUpPorts(c.Ports))
+	require.Contains(t, hostSideOf(t, "hcif").routes, "10.98.0.0/16 by 10.20.0.2", "the operator's")
+	require.NoError(t, netlink.RouteDel(&foreign))
 
 	require.NoError(t, b.Commit(t.Context(), program(t, "table=0,priority=5,udp,in_port=4 actions=CONTROLLER:65535").Bundle()))
 	conn, err := net.Dial("udp", "10.20.0.2:9")
