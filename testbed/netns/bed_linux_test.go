@@ -57,11 +57,11 @@ func TestRunsThatAreDead(t *testing.T) {
 }
 
 func TestCapturesKeepTheNewest(t *testing.T) {
-	var c capture
+	var r ring
 	for i := range keepFrames + 10 {
-		c.keep(Frame{At: time.Unix(int64(i), 0)})
+		r.add(Frame{At: time.Unix(int64(i), 0)})
 	}
-	frames := c.frames()
+	frames := r.frames()
 	require.Len(t, frames, keepFrames)
 	for i, f := range frames {
 		require.EqualValues(t, i+10, f.At.Unix())

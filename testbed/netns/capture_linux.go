@@ -17,11 +17,16 @@ const keepFrames = 4000
 
 // capture keeps the newest frames that pass a port of the switch.
 type capture struct {
-	socket *os.File
-	done   chan struct{}
+	socket   *os.File
+	receiver *realtime.Receiver
 
-	mu   sync.Mutex
-	ring []Frame
+	mu     sync.Mutex
+	newest ring
+}
+
+// ring keeps the newest frames that it is given.
+type ring struct {
+	kept []Frame
 	next int // where the oldest is, once the ring is full
 }
 
@@ -43,7 +48,7 @@ const (
 
 // capture begins to listen on a device of the namespace.
 func (s *space) capture(name string) (*capture, error) {
-	c := &capture{done: make(chan struct{})}
+	c := &capture{}
 	err := s.do(func() (err error) {
 		c.socket, err = realtime.Listen(name)
 		return err
@@ -51,41 +56,51 @@ func (s *space) capture(name string) (*capture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("capture on %s: %w", name, err)
 	}
-	go func() {
-		defer close(c.done)
-		realtime.Receive(c.socket, func(frame []byte, sent bool) {
-			f := Frame{At: time.Now(), Way: In, Data: frame}
-			if sent {
-				f.Way = Out
-			}
-			c.keep(f)
-		})
-	}()
+	c.receiver, err = realtime.Receive(c.socket, func(frame []byte, sent bool) {
+		f := Frame{At: time.Now(), Way: In, Data: frame}
+		if sent {
+			f.Way = Out
+		}
+		c.keep(f)
+	})
+	if err != nil {
+		return nil, errors.Join(err, c.socket.Close())
+	}
 	return c, nil
 }
 
 func (c *capture) keep(f Frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.ring) < keepFrames {
-		c.ring = append(c.ring, f)
+	c.newest.add(f)
+}
+
+// frames are those that were kept, oldest first, up to the newest that has passed.
+func (c *capture) frames() []Frame {
+	c.receiver.Flush()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.newest.frames()
+}
+
+func (r *ring) add(f Frame) {
+	if len(r.kept) < keepFrames {
+		r.kept = append(r.kept, f)
 		return
 	}
-	c.ring[c.next] = f
-	c.next = (c.next + 1) % keepFrames
+	r.kept[r.next] = f
+	r.next = (r.next + 1) % keepFrames
 }
 
 // frames are those that were kept, oldest first.
-func (c *capture) frames() []Frame {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return append(append([]Frame(nil), c.ring[c.next:]...), c.ring[:c.next]...)
+func (r *ring) frames() []Frame {
+	return append(append([]Frame(nil), r.kept[r.next:]...), r.kept[:r.next]...)
 }
 
 func (c *capture) close() {
 	if c != nil {
 		_ = c.socket.Close()
-		<-c.done
+		c.receiver.Wait()
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -40,23 +42,44 @@ func socket(device string, protocol uint16) (fd int, err error) {
 	return fd, nil
 }
 
-// Receive hands over frames until the socket is closed, and whether each left by the device or came in. The bytes are the
-// caller's.
-func Receive(socket *os.File, take func(frame []byte, sent bool)) {
-	conn, err := socket.SyscallConn()
-	if err != nil {
-		return
-	}
-	buffer := make([]byte, 1<<16)
-	for err == nil {
-		err = conn.Read(func(fd uintptr) bool { return receive(int(fd), buffer, take) })
-	}
+// Receiver hands over the frames of a socket, each with whether it left by the device or came in. The bytes are the taker's.
+type Receiver struct {
+	conn syscall.RawConn
+	done chan struct{}
+
+	mu     sync.Mutex // one takes frames at a time, so that they keep their order
+	buffer []byte
+	take   func(frame []byte, sent bool)
 }
 
+// Receive begins to hand over what a socket hears, until the socket is closed.
+func Receive(socket *os.File, take func(frame []byte, sent bool)) (*Receiver, error) {
+	conn, err := socket.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	r := &Receiver{conn: conn, done: make(chan struct{}), buffer: make([]byte, 1<<16), take: take}
+	go func() {
+		defer close(r.done)
+		for err := error(nil); err == nil; {
+			err = conn.Read(r.receive)
+		}
+	}()
+	return r, nil
+}
+
+// Flush returns once all frames are handed over that the device had seen before it was called.
+func (r *Receiver) Flush() { _ = r.conn.Control(func(fd uintptr) { r.receive(fd) }) }
+
+// Wait returns when the socket was closed and nothing is handed over any more.
+func (r *Receiver) Wait() { <-r.done }
+
 // receive takes what is there. It returns false when nothing is, to wait for more.
-func receive(fd int, buffer []byte, take func(frame []byte, sent bool)) (tookAny bool) {
+func (r *Receiver) receive(fd uintptr) (tookAny bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for {
-		n, from, err := unix.Recvfrom(fd, buffer, 0)
+		n, from, err := unix.Recvfrom(int(fd), r.buffer, 0)
 		if errors.Is(err, unix.EAGAIN) {
 			return tookAny
 		}
@@ -65,18 +88,18 @@ func receive(fd int, buffer []byte, take func(frame []byte, sent bool)) (tookAny
 			continue
 		}
 		link, _ := from.(*unix.SockaddrLinklayer)
-		take(append([]byte(nil), buffer[:n]...), link != nil && link.Pkttype == unix.PACKET_OUTGOING)
+		r.take(append([]byte(nil), r.buffer[:n]...), link != nil && link.Pkttype == unix.PACKET_OUTGOING)
 	}
 }
 
 // capture listens at a machine's card.
 type capture struct {
-	socket *os.File
-	done   chan struct{}
+	socket   *os.File
+	receiver *Receiver
 }
 
 func startCapture(m Machine, now func() time.Duration, take func(testbed.Heard)) (*capture, error) {
-	c := &capture{done: make(chan struct{})}
+	c := &capture{}
 	err := m.Enter(func() (err error) {
 		c.socket, err = Listen(m.Device())
 		return err
@@ -85,18 +108,18 @@ func startCapture(m Machine, now func() time.Duration, take func(testbed.Heard))
 		return nil, err
 	}
 	name := m.About().Name
-	go func() {
-		defer close(c.done)
-		Receive(c.socket, func(frame []byte, sent bool) {
-			take(testbed.Heard{At: now(), Host: name, Sent: sent, Frame: frame})
-		})
-	}()
+	c.receiver, err = Receive(c.socket, func(frame []byte, sent bool) {
+		take(testbed.Heard{At: now(), Host: name, Sent: sent, Frame: frame})
+	})
+	if err != nil {
+		return nil, errors.Join(err, c.socket.Close())
+	}
 	return c, nil
 }
 
 func (c *capture) close() {
 	_ = c.socket.Close()
-	<-c.done
+	c.receiver.Wait()
 }
 
 // transmit sends a frame from a machine's card.
