@@ -22,11 +22,11 @@ import (
 	"hpnn/testbed/netns"
 )
 
-// short is the set of stories for every day: those that this bed can tell, and in less than a minute.
+// short is the set of stories for every day: those that this bed can tell, and in about a minute.
 var short = []string{
-	"a-first-story", "client-affinity", "drain", "even-shares", "hairpin", "long-session", "member-frozen", "minimal-disruption",
-	"no-member", "no-member-last-known", "no-member-reject", "own-egress", "private-listener", "probes", "reapply", "reload", "repair",
-	"syn-retry", "ttl", "weights",
+	"a-first-story", "client-affinity", "drain", "even-shares", "hairpin", "long-session", "member-frozen", "member-killed",
+	"minimal-disruption", "no-member", "no-member-last-known", "no-member-reject", "node-restart", "own-egress", "private-listener", "probes",
+	"reapply", "reload", "repair", "syn-retry", "ttl", "weights",
 }
 
 // TestStories tells the stories of scenarios/testdata on real kernels, several at a time, each on a site of its own.

@@ -59,8 +59,8 @@ until be1 up within 4s`, testbed.KillHosts)
 var killCommand = command{
 	name:  "kill",
 	usage: "kill (HOST|node)",
-	about: `Ends the processes of HOST at once: its ports are closed, its connections reset, its kernel lives. Or ends the node, as
-kill -9 does: the switch goes on by itself.`,
+	about: `Ends the processes of HOST at once. Its kernel lives and closes their ports and connections: with FIN, or with RST where
+something was left to read. Or ends the node, as kill -9 does: the switch goes on by itself.`,
 	example: `kill node
 get client http://192.168.5.21/
 start node`,

@@ -131,7 +131,7 @@ const (
 	Freeze  ActKind = iota + 1 // the processes stand still, as after docker pause; the kernel lives
 	Suspend                    // the whole machine stands still
 	Thaw                       // it goes on
-	Kill                       // the processes end at once; their connections are reset
+	Kill                       // the processes end at once; the kernel closes their ports and connections
 	Revive                     // they are started anew
 	Cut                        // the cable is unplugged
 	Mend                       // and plugged in

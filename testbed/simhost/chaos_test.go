@@ -64,7 +64,7 @@ func (c *chaos) ask() {
 // harm does something to a host, or ends it.
 func (c *chaos) harm() {
 	h := c.any()
-	switch c.random.IntN(12) {
+	switch c.random.IntN(11) {
 	case 0:
 		h.Pause(simhost.Machine)
 	case 1:
@@ -72,12 +72,10 @@ func (c *chaos) harm() {
 	case 2:
 		h.Kill()
 	case 3:
-		h.Exit()
-	case 4:
 		h.Cut()
-	case 5:
+	case 4:
 		h.Slow(time.Duration(c.random.IntN(500)) * time.Millisecond)
-	case 6:
+	case 5:
 		require.NoError(c.t, h.SetFaults(simhost.Faults{Loss: 0.5 * c.random.Float64(), Duplicate: 0.2, Reorder: 0.2}))
 	default:
 		c.heal(h)

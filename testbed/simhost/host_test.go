@@ -194,7 +194,7 @@ func TestKeptConnectionIsGone(t *testing.T) {
 	}
 	require.False(t, get().Reused)
 	require.True(t, get().Reused)
-	server.Exit()
+	server.Kill()
 	b.Advance(time.Second)
 	require.NoError(t, server.Revive())
 	require.False(t, get().Reused)

@@ -144,16 +144,10 @@ func (h *Host) thaw() {
 	}
 }
 
-// Kill ends the host's processes at once: ports are closed, so that connecting is answered
-// with RST, and open connections are reset. The kernel lives. (Linux itself would end a
-// connection of a killed process with FIN if nothing is left to read; Exit does that.)
-func (h *Host) Kill() { h.end((*Conn).Abort) }
-
-// Exit ends the host's processes as Linux does: ports are closed, and each connection ends
-// with FIN, or with RST if the process had not read all.
-func (h *Host) Exit() { h.end((*Conn).Close) }
-
-func (h *Host) end(hangUp func(*Conn)) {
+// Kill ends the host's processes at once. The kernel lives and closes what they had open, as
+// Linux does: connecting is answered with RST, and each connection ends with FIN, or with RST
+// if the process had not read all, or had not accepted it.
+func (h *Host) Kill() {
 	h.life.killed = true
 	h.life.deaths++
 	h.life.tasks = nil
@@ -166,7 +160,7 @@ func (h *Host) end(hangUp func(*Conn)) {
 	clear(h.sockets)
 	for _, c := range h.byBirth() {
 		if !c.orphan {
-			h.abandon(c, hangUp)
+			h.abandon(c)
 		}
 	}
 	clear(h.idle)
@@ -174,9 +168,9 @@ func (h *Host) end(hangUp func(*Conn)) {
 }
 
 // abandon hangs up a connection whose process is no more.
-func (h *Host) abandon(c *Conn, hangUp func(*Conn)) {
+func (h *Host) abandon(c *Conn) {
 	c.handler = nil
-	hangUp(c)
+	c.Close()
 	if c.state == Closed && c.err == nil {
 		c.err = ErrKilled
 	}

@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write the answers in the stories anew, 
 //	connect HOST TO [from=PORT] [reuse] [deaf] names the connection HOST; a deaf one reads nothing
 //	write|close-write|close|abort HOST [TEXT]  on the connection named so
 //	segment TO-HOST FROM TO FLAGS seq=N [ack=N] [win=N] [data=TEXT] [mss=N]   as made by nobody here
-//	pause HOST processes|machine, resume|kill|exit|revive|cut|mend|announce HOST, slow HOST D, health HOST up|down
+//	pause HOST processes|machine, resume|kill|revive|cut|mend|announce HOST, slow HOST D, health HOST up|down
 //	unreachable HOST FROM CODE          an ICMP error about the frame that HOST sent last
 //	advance D [quiet]                   what was sent or lost until then, and what ended
 //	conns|arp|counters|show HOST
@@ -169,7 +169,7 @@ func (s *story) run() string {
 		"get": s.get, "ping": s.ping, "udp": s.udp, "connect": s.connect,
 		"write": s.onConn, "close-write": s.onConn, "close": s.onConn, "abort": s.onConn,
 		"segment": s.segment, "unreachable": s.unreachable, "advance": s.advance,
-		"pause": s.life, "resume": s.life, "kill": s.life, "exit": s.life, "revive": s.life,
+		"pause": s.life, "resume": s.life, "kill": s.life, "revive": s.life,
 		"cut": s.life, "mend": s.life, "announce": s.life, "slow": s.life, "health": s.life,
 		"conns": s.show, "arp": s.show, "counters": s.show, "show": s.show,
 	}
@@ -402,8 +402,6 @@ func (s *story) life() string {
 		h.Resume()
 	case "kill":
 		h.Kill()
-	case "exit":
-		h.Exit()
 	case "revive":
 		return result(h.Revive())
 	case "cut":
