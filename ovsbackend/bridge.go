@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"hpnn/datapath"
+	"hpnn/internal/eventqueue"
 	"hpnn/internal/ovsproto"
 )
 
@@ -14,7 +15,7 @@ import (
 type Bridge struct {
 	config Config
 	tool   string // path of ovs-ofctl
-	events *events
+	events *eventqueue.Queue
 	link   *link
 
 	life    context.Context // ends with Close
@@ -72,7 +73,7 @@ func prepare(c Config) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bridge{config: c, tool: tool, host: host, events: newEvents(), link: newLink(), spelling: spelling{},
+	b := &Bridge{config: c, tool: tool, host: host, events: eventqueue.New(), link: newLink(), spelling: spelling{},
 		info: Info{Bridge: c.Bridge, RunDir: c.RunDir, Database: c.Database}}
 	b.life, b.end = context.WithCancel(context.Background())
 	return b, nil
@@ -116,7 +117,7 @@ func (b *Bridge) Info() Info {
 }
 
 // Events implements datapath.Bridge.
-func (b *Bridge) Events() <-chan datapath.Event { return b.events.out }
+func (b *Bridge) Events() <-chan datapath.Event { return b.events.Events() }
 
 // Close implements datapath.Bridge. It ends calls that are in progress.
 func (b *Bridge) Close() error {
@@ -124,7 +125,7 @@ func (b *Bridge) Close() error {
 		b.end()
 		b.workers.Wait()
 		b.host.close()
-		b.events.close()
+		b.events.Close()
 	})
 	return nil
 }

@@ -114,7 +114,7 @@ func (b *Bridge) watchDatabase(db *database) {
 			return db, nil
 		})
 		if db != nil && b.link.isUp() {
-			b.events.put(datapath.Event{Kind: datapath.Connected})
+			b.events.Put(datapath.Event{Kind: datapath.Connected})
 		}
 	}
 }

@@ -38,13 +38,13 @@ func (b *Bridge) connect(ctx context.Context) (*ovsproto.Session, error) {
 func (b *Bridge) watchSwitch(session *ovsproto.Session) {
 	for session != nil {
 		b.link.up(session)
-		b.events.put(datapath.Event{Kind: datapath.Connected})
+		b.events.Put(datapath.Event{Kind: datapath.Connected})
 		b.listen(session)
 		b.link.down()
 		if b.life.Err() != nil {
 			return
 		}
-		b.events.put(datapath.Event{Kind: datapath.Disconnected})
+		b.events.Put(datapath.Event{Kind: datapath.Disconnected})
 		if session = retry(b, b.connect); session != nil {
 			b.workers.Go(b.repairSwitch)
 		}
@@ -122,13 +122,13 @@ func (b *Bridge) hear(m ovsproto.Message) {
 	switch m.Type {
 	case ovsproto.PacketIn:
 		if p, err := m.Packet(); err == nil { // what cannot be read is no frame for us
-			b.events.put(datapath.Event{Kind: datapath.PacketIn, Reason: packetInReason(p.Reason),
+			b.events.Put(datapath.Event{Kind: datapath.PacketIn, Reason: packetInReason(p.Reason),
 				Packet: datapath.Injection{InPort: openflow.PortNo(p.InPort), Frame: p.Frame}})
 		}
 	case ovsproto.PortStatus:
 		if p, err := m.PortChange(); err == nil {
 			b.portChanged(p)
-			b.events.put(datapath.Event{Kind: datapath.PortStatus, Port: datapath.Port{Number: openflow.PortNo(p.Number), Name: p.Name}})
+			b.events.Put(datapath.Event{Kind: datapath.PortStatus, Port: datapath.Port{Number: openflow.PortNo(p.Number), Name: p.Name}})
 		}
 	}
 }
