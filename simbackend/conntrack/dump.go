@@ -21,7 +21,7 @@ type Conn struct {
 func (t *Table) Conns(now time.Duration) iter.Seq[Conn] {
 	return func(yield func(Conn) bool) {
 		ms := millis(now)
-		for c := t.oldest; c != nil; c = c.newer {
+		for c := range t.all {
 			if !c.expired(ms) && !yield(c.public(ms)) {
 				return
 			}

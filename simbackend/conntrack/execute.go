@@ -89,14 +89,14 @@ func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
 	if m.State != 0 && m.Zone != r.Zone {
 		m.State = 0
 	}
-	n := t.find(now, m, l)
-	if n != nil && r.Force && l.reply {
-		if !n.reply { // the second node of a translated connection stays in force
-			t.expire(n.conn)
+	found := t.find(now, m, l)
+	if found.conn != nil && r.Force && l.reply {
+		if !found.second { // a translated connection found under its reply tuple stays in force
+			t.expire(found.conn)
 		}
-		n = nil
+		found = match{}
 	}
-	c, ok := t.resolve(now, n, l)
+	c, ok := t.resolve(now, found, l)
 	if !ok {
 		m.State |= StateInv
 		m.write(r.Zone, nil, nil)
@@ -116,42 +116,36 @@ func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
 
 // find looks l up. A packet that was translated by an earlier ct() is in no tuple; the
 // answer to it is, so that is looked for and the direction turned round.
-func (t *Table) find(now int64, m *Meta, l *lookup) *node {
+func (t *Table) find(now int64, m *Meta, l *lookup) match {
 	if m.State&natted == 0 {
-		n, reply := t.index.find(&l.key, l.hash, now)
-		l.reply = reply
-		return n
+		found := t.index.find(&t.conns, &l.key, l.hash, now)
+		l.reply = found.back
+		return found
 	}
 	back := l.key.reverse()
-	n, reply := t.index.find(&back, l.hash, now)
-	l.reply = reply
-	if n == nil {
-		return nil
+	found := t.index.find(&t.conns, &back, l.hash, now)
+	l.reply = found.back
+	if found.conn == nil {
+		return found
 	}
-	l.reply = !reply
-	l.key = *n.key()
-	if l.reply {
-		l.key = *n.back()
-	}
+	l.reply = !found.back
+	l.key = *found.other()
 	l.hash = l.key.hash()
-	return n
+	return found
 }
 
-// resolve gives the connection of a node. The second node of a translated connection
+// resolve gives the connection that was found. The reply tuple of a translated connection
 // only leads to it, through the original tuple; ok is false if that has expired.
-func (t *Table) resolve(now int64, n *node, l *lookup) (c *conn, ok bool) {
-	if n == nil {
-		return nil, true
-	}
-	if !n.reply {
-		return n.conn, true
+func (t *Table) resolve(now int64, found match, l *lookup) (c *conn, ok bool) {
+	if found.conn == nil || !found.second {
+		return found.conn, true
 	}
 	l.reply = true
-	first, reply := t.index.find(&l.key, n.conn.nodes[0].hash, now)
-	if first == nil || t.aborted(first) {
+	first := t.index.find(&t.conns, &l.key, found.conn.orig.hash(), now)
+	if first.conn == nil || t.aborted(first) {
 		return nil, false
 	}
-	l.reply = reply
+	l.reply = first.back
 	return first.conn, true
 }
 
@@ -171,7 +165,7 @@ func (t *Table) updateOrCreate(now int64, m *Meta, l *lookup, c *conn, r *Reques
 		}
 		return c
 	}
-	if n, _ := t.index.find(&l.key, l.key.hash(), now); n != nil {
+	if t.index.find(&t.conns, &l.key, l.key.hash(), now).conn != nil {
 		return c // its tuple is still owned by the connection that is over
 	}
 	return t.create(now, m, l, r)
@@ -191,20 +185,20 @@ func (t *Table) byOriginal(now int64, m *Meta, l *lookup) *conn {
 	if !ok {
 		return nil
 	}
-	n, _ := t.index.find(&k, k.hash(), now)
-	if n == nil || t.aborted(n) {
+	found := t.index.find(&t.conns, &k, k.hash(), now)
+	if found.conn == nil || t.aborted(found) {
 		return nil
 	}
-	return n.conn
+	return found.conn
 }
 
-// aborted notes that OVS would run the state machine on the second node of a
-// connection, which it asserts never to do.
-func (t *Table) aborted(n *node) bool {
-	if n.reply {
+// aborted notes that OVS would run the state machine on what stands for a connection under
+// its reply tuple, which it asserts never to do.
+func (t *Table) aborted(found match) bool {
+	if found.second {
 		t.aborts++
 	}
-	return n.reply
+	return found.second
 }
 
 // updateState moves c on by the packet and sets the state bits. It returns true if the
@@ -219,7 +213,7 @@ func (t *Table) updateState(now int64, m *Meta, l *lookup, c *conn) (fresh bool)
 	}
 	t.touch(c)
 	v := c.update(l, now)
-	t.earliest = min(t.earliest, c.expires) // which may have come nearer
+	t.schedule(c)
 	switch v {
 	case verdictEstablished:
 		m.State = m.State&^StateNew | StateEst
@@ -245,19 +239,18 @@ func (t *Table) create(now int64, m *Meta, l *lookup, r *Request) *conn {
 		return nil
 	}
 	m.State = StateNew
-	if !r.Commit || t.conns >= t.config.MaxConns {
+	if !r.Commit || t.count >= t.config.MaxConns {
 		return nil
 	}
-	c := &conn{orig: l.key, reply: l.key.reverse()}
+	c := conn{orig: l.key, reply: l.key.reverse()}
 	c.open(l, now)
 	if r.NAT.Kind != NATNone {
-		if !t.chooseTuple(now, c, r.NAT) {
+		if !t.chooseTuple(now, &c, r.NAT) {
 			return nil
 		}
-		m.rewrite(&l.view, c, false, l.related)
+		m.rewrite(&l.view, &c, false, l.related)
 	}
-	t.add(c)
-	return c
+	return t.add(c)
 }
 
 // write leaves the findings in the packet: the connection's original tuple, mark and

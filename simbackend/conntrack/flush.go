@@ -23,13 +23,13 @@ func (t *Table) Flush(now time.Duration, f Filter) int {
 	if !all && f.exact() {
 		return t.flushOne(millis(now), f)
 	}
-	before := t.conns
-	for c := t.oldest; c != nil; c = c.newer {
+	before := t.count
+	for c := range t.all {
 		if f.zoneMatches(c) && (all || !c.expired(millis(now)) && f.matches(c)) {
 			t.remove(c)
 		}
 	}
-	return before - t.conns
+	return before - t.count
 }
 
 // exact: Orig is complete and Reply empty.
@@ -53,11 +53,11 @@ func (t *Table) flushOne(now int64, f Filter) int {
 	if !ok {
 		return 0
 	}
-	n, _ := t.index.find(&k, k.hash(), now)
-	if n == nil || n.reply {
+	found := t.index.find(&t.conns, &k, k.hash(), now)
+	if found.conn == nil || found.second {
 		return 0
 	}
-	t.remove(n.conn)
+	t.remove(found.conn)
 	return 1
 }
 
@@ -82,11 +82,11 @@ func (t Tuple) partOf(whole Tuple, proto uint8) bool {
 // FlushFunc removes the entries that the caller chooses, expired ones among them, and
 // returns how many. The Timeout of what it is shown means nothing.
 func (t *Table) FlushFunc(choose func(Conn) bool) int {
-	before := t.conns
-	for c := t.oldest; c != nil; c = c.newer {
+	before := t.count
+	for c := range t.all {
 		if choose(c.public(0)) {
 			t.remove(c)
 		}
 	}
-	return before - t.conns
+	return before - t.count
 }

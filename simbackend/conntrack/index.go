@@ -1,82 +1,133 @@
 package conntrack
 
-// node puts a connection into the index under one of its tuples. A connection has a
-// node for the original tuple, which answers for the reverse of it too, and, if it is
-// translated, a second one for the reply tuple.
-type node struct {
-	conn  *conn
-	next  *node // in the same bucket, older
-	hash  uint64
-	reply bool // this is the second one
-}
-
-// key is the tuple the node stands under; back is the connection's other one.
-func (n *node) key() *key {
-	if n.reply {
-		return &n.conn.reply
-	}
-	return &n.conn.orig
-}
-
-func (n *node) back() *key {
-	if n.reply {
-		return &n.conn.orig
-	}
-	return &n.conn.reply
-}
-
-// index finds nodes by key. Nodes of one hash are found newest first, as in OVS.
+// index finds connections by key. A connection stands in it under its original tuple, and, if it is
+// translated, a second time under its reply tuple; each time it is found by the reverse of the tuple too.
+//
+// It is an open-addressing table, linearly probed, at most half full. What is entered takes its home
+// slot, and what stood there and behind moves on by one: so entries of one hash are found newest first,
+// as in OVS.
 type index struct {
-	buckets []*node // a power of two
-	nodes   int
+	slots []slot // a power of two
+	used  int
 }
 
-const minBuckets = 64
+// slot is empty if place is zero.
+type slot struct {
+	hash  uint32
+	place place
+}
 
-// find gives the first node that stands under k, or whose connection's other tuple is k
-// (back is true then). Expired connections are passed over, but the second node of a
-// translated one is found until the entry is removed.
-func (x *index) find(k *key, hash uint64, now int64) (n *node, back bool) {
-	if len(x.buckets) == 0 {
-		return nil, false
+// place is the number of a connection, and whether it stands here under its reply tuple.
+type place uint32
+
+func placeOf(c *conn, second bool) place {
+	if second {
+		return place(c.id<<1 | 1)
 	}
-	for n = x.buckets[hash&uint64(len(x.buckets)-1)]; n != nil; n = n.next {
-		if n.hash != hash || !n.reply && n.conn.expired(now) {
+	return place(c.id << 1)
+}
+
+func (p place) id() uint32   { return uint32(p >> 1) }
+func (p place) second() bool { return p&1 != 0 }
+
+const minSlots = 128
+
+// match is what a key finds; conn is nil for nothing.
+type match struct {
+	conn   *conn
+	second bool // it stands there under its reply tuple
+	back   bool // the key is its other tuple
+}
+
+// key is the tuple that was found.
+func (m *match) key() *key {
+	if m.second != m.back {
+		return &m.conn.reply
+	}
+	return &m.conn.orig
+}
+
+// other is the connection's other tuple.
+func (m *match) other() *key {
+	if m.second != m.back {
+		return &m.conn.orig
+	}
+	return &m.conn.reply
+}
+
+// find gives the first that stands under k, or whose other tuple is k. Expired connections are passed
+// over, but a translated one is found under its reply tuple until it is removed.
+func (x *index) find(conns *slab, k *key, hash uint64, now int64) match {
+	if len(x.slots) == 0 {
+		return match{}
+	}
+	mask, short := uint32(len(x.slots)-1), uint32(hash)
+	for i := short & mask; x.slots[i].place != 0; i = (i + 1) & mask {
+		s := x.slots[i]
+		if s.hash != short {
 			continue
 		}
-		if *n.key() == *k {
-			return n, false
+		c, second := conns.at(s.place.id()), s.place.second()
+		if !second && c.expired(now) {
+			continue
 		}
-		if *n.back() == *k {
-			return n, true
+		if m := (match{c, second, false}); *m.key() == *k {
+			return m
+		}
+		if m := (match{c, second, true}); *m.key() == *k {
+			return m
 		}
 	}
-	return nil, false
+	return match{}
 }
 
-func (x *index) insert(n *node) {
-	bucket := &x.buckets[n.hash&uint64(len(x.buckets)-1)]
-	n.next, *bucket = *bucket, n
-	x.nodes++
-}
-
-func (x *index) remove(n *node) {
-	at := &x.buckets[n.hash&uint64(len(x.buckets)-1)]
-	for *at != n {
-		if *at == nil {
-			panic("conntrack: node is not in its bucket")
+// insert enters a place before all others of its hash.
+func (x *index) insert(hash uint64, p place) {
+	x.used++
+	mask := uint32(len(x.slots) - 1)
+	carried := slot{uint32(hash), p}
+	for i := carried.hash & mask; ; i = (i + 1) & mask {
+		x.slots[i], carried = carried, x.slots[i]
+		if carried.place == 0 {
+			return
 		}
-		at = &(*at).next
 	}
-	*at = n.next
-	x.nodes--
 }
 
-// full tells that two more nodes want a larger index.
-func (x *index) full() bool { return x.nodes+2 > len(x.buckets) }
+// remove takes a place out, and moves those behind it that may stand nearer to their homes.
+func (x *index) remove(hash uint64, p place) {
+	x.used--
+	mask := uint32(len(x.slots) - 1)
+	hole := uint32(hash) & mask
+	for x.slots[hole].place != p {
+		if x.slots[hole].place == 0 {
+			panic("conntrack: a connection is not in the index")
+		}
+		hole = (hole + 1) & mask
+	}
+	for i := (hole + 1) & mask; x.slots[i].place != 0; i = (i + 1) & mask {
+		if home := x.slots[i].hash & mask; (i-home)&mask >= (i-hole)&mask {
+			x.slots[hole], hole = x.slots[i], i
+		}
+	}
+	x.slots[hole] = slot{}
+}
 
-// resize starts an empty index; its owner inserts every node again, oldest first.
-func (x *index) resize(buckets int) {
-	x.buckets = make([]*node, buckets)
-	x.nodes = 0
+// reserve makes room for two more.
+func (x *index) reserve() {
+	if 2*(x.used+2) <= len(x.slots) {
+		return
+	}
+	old := x.slots
+	*x = index{slots: make([]slot, max(minSlots, 2*len(old)))}
+	// Backwards from an empty slot on, so that of one hash the newest comes last, and is found first again.
+	start := 0
+	for start < len(old) && old[start].place != 0 {
+		start++
+	}
+	for n := range old {
+		if s := old[(start-n)&(len(old)-1)]; s.place != 0 {
+			x.insert(uint64(s.hash), s.place)
+		}
+	}
 }

@@ -8,57 +8,71 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestIndexAgainstScan holds the index against a scan of all nodes from the newest to the
-// oldest, which is what it stands for.
-func TestIndexAgainstScan(t *testing.T) {
+// TestTableAgainstScan holds index, slab and order against a scan of all entries from the newest to the oldest, which
+// is what they stand for.
+func TestTableAgainstScan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	table := New(Config{})
 	var all []*conn // oldest first
 	some := func() key {
 		return key{src: endpoint(rng.IntN(6)) << 16, dst: endpoint(rng.IntN(6)) << 16, zone: uint16(rng.IntN(2)), proto: protoUDP}
 	}
-	scan := func(k key, now int64) (*conn, bool, bool) {
+	scan := func(k key, now int64) match {
 		for _, c := range slices.Backward(all) {
-			for _, n := range []*node{&c.nodes[0], &c.nodes[1]} {
+			for _, m := range []match{{c, false, false}, {c, false, true}, {c, true, true}, {c, true, false}} {
+				stands := c.orig
+				if m.second {
+					stands = c.reply
+				}
 				switch {
-				case n.reply && !c.translated, !n.reply && c.expired(now):
-				case n.key().hash() != k.hash(): // as in OVS, a tuple is found only under its own hash
-				case *n.key() == k:
-					return c, n.reply, false
-				case *n.back() == k:
-					return c, n.reply, true
+				case m.second && !c.translated, !m.second && c.expired(now):
+				case stands.hash() != k.hash(): // as in OVS, a tuple is found only under its own hash
+				case m.back == (stands == k): // a tuple that is the same turned round is found as itself
+				case *m.key() == k:
+					return m
 				}
 			}
 		}
-		return nil, false, false
+		return match{}
 	}
 	for range 20000 {
 		now := int64(rng.IntN(100))
 		k := some()
-		n, back := table.index.find(&k, k.hash(), now)
-		c, second, wantBack := scan(k, now)
-		require.Equal(t, c == nil, n == nil)
-		if n != nil {
-			require.Same(t, c, n.conn)
-			require.Equal(t, second, n.reply)
-			require.Equal(t, wantBack, back)
-		}
+		require.Equal(t, scan(k, now), table.index.find(&table.conns, &k, k.hash(), now))
 		switch {
 		case rng.IntN(2) == 0 && len(all) < 200:
-			fresh := &conn{orig: some(), reply: some(), translated: true, progress: progress{expires: int64(rng.IntN(100))}}
+			fresh := conn{orig: some(), reply: some(), translated: true, progress: progress{expires: int64(rng.IntN(100))}}
 			fresh.reply.zone = fresh.orig.zone
 			if rng.IntN(2) == 0 {
 				fresh.reply, fresh.translated = fresh.orig.reverse(), rng.IntN(4) == 0
 			}
-			table.add(fresh)
-			all = append(all, fresh)
+			all = append(all, table.add(fresh))
 		case len(all) > 0:
 			i := rng.IntN(len(all))
 			table.remove(all[i])
 			all = slices.Delete(all, i, i+1)
 		}
+		if rng.IntN(20) == 0 {
+			require.Equal(t, len(all), table.Len())
+			require.Equal(t, all, slices.AppendSeq([]*conn{}, table.all))
+		}
 	}
-	require.Equal(t, len(all), table.Len())
+	require.Len(t, table.conns.chunks, 1, "removed entries give way to others")
+}
+
+// TestNewestFirstAfterGrowth also where the entries of a hash go round the end of the table.
+func TestNewestFirstAfterGrowth(t *testing.T) {
+	for _, home := range []uint64{0, minSlots / 2, minSlots - 3, minSlots - 1} {
+		var x index
+		for i := range place(2 * minSlots) {
+			x.reserve()
+			x.insert(home, i+1)
+		}
+		for i := range place(2 * minSlots) {
+			at := (int(home) + int(i)) & (len(x.slots) - 1)
+			require.Equal(t, 2*minSlots-i, x.slots[at].place, "home %d", home)
+		}
+	}
 }
 
 func TestHashIsSymmetric(t *testing.T) {

@@ -113,8 +113,7 @@ func (t *Table) chooseSource(now int64, reply *key, r portRange) bool {
 }
 
 func (t *Table) free(now int64, k *key) bool {
-	n, _ := t.index.find(k, k.hash(), now)
-	return n == nil
+	return t.index.find(&t.conns, k, k.hash(), now).conn == nil
 }
 
 // translate applies the connection's mapping unless an earlier ct() has done so.

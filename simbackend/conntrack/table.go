@@ -1,9 +1,6 @@
 package conntrack
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // DefaultMaxConns is OVS's limit on connections, all zones together.
 const DefaultMaxConns = 3_000_000
@@ -18,10 +15,11 @@ type Config struct {
 // for concurrent use.
 type Table struct {
 	config         Config
+	conns          slab
 	index          index
+	wheel          wheel
 	oldest, newest *conn // in order of insertion
-	conns, peak    int   // entries now, and the most there were
-	earliest       int64 // no entry expires before this (ms)
+	count, peak    int   // entries now, and the most there were
 	waiting        fragments
 	aborts         int
 	trial          *trial // nil: what packets do lasts
@@ -35,17 +33,18 @@ func New(c Config) *Table {
 	if c.MinFragment == 0 {
 		c.MinFragment = defaultMinFragment
 	}
-	return &Table{config: c, earliest: math.MaxInt64}
+	return &Table{config: c}
 }
 
-// conn is an entry.
+// conn is an entry. It holds no pointers, see slab.
 type conn struct {
-	orig, reply  key   // as on the wire, before and behind the translation
-	tuple        Tuple // orig as packets show it
-	nodes        [2]node
-	older, newer *conn
-	nat          State // StateSNAT or StateDNAT: what happens to the original direction
-	translated   bool  // committed with a nat argument: stands under two tuples
+	orig, reply  key    // as on the wire, before and behind the translation
+	tuple        Tuple  // orig as packets show it
+	id           uint32 // its number in the slab
+	older, newer uint32 // the numbers of its neighbours in the order of insertion; 0: none
+	due          tick   // when the wheel brings it up, not after it expires
+	nat          State  // StateSNAT or StateDNAT: what happens to the original direction
+	translated   bool   // committed with a nat argument: stands under two tuples
 	progress
 }
 
@@ -61,7 +60,7 @@ type progress struct {
 func (c *conn) expired(now int64) bool { return now >= c.expires }
 
 // Len is the number of entries, including expired ones that were not yet removed.
-func (t *Table) Len() int { return t.conns }
+func (t *Table) Len() int { return t.count }
 
 // Peak is the largest Len so far.
 func (t *Table) Peak() int { return t.peak }
@@ -76,68 +75,88 @@ func (t *Table) Aborts() int { return t.aborts + t.waiting.aborts }
 
 func millis(now time.Duration) int64 { return int64(now / time.Millisecond) }
 
-// add enters a connection at the end of the order.
-func (t *Table) add(c *conn) {
-	if t.index.full() {
-		t.grow()
-	}
+// add enters a connection at the end of the order. It may take the place of one that was removed: no packet refers to
+// that any more, for fragments that wait refer to none, and no other packet outlives a change by Expire or Flush.
+func (t *Table) add(fresh conn) *conn {
+	c := t.conns.put(fresh)
 	c.tuple = c.orig.tuple()
-	c.nodes[0] = node{conn: c, hash: c.orig.hash()}
-	c.nodes[1] = node{conn: c, hash: c.reply.hash(), reply: true}
-	t.link(c)
-	c.older = t.newest
+	t.index.reserve()
+	if c.translated {
+		t.index.insert(c.reply.hash(), placeOf(c, true))
+	}
+	t.index.insert(c.orig.hash(), placeOf(c, false))
+	c.older, c.newer = 0, 0
 	if t.newest == nil {
 		t.oldest = c
 	} else {
-		t.newest.newer = c
+		t.newest.newer, c.older = c.id, t.newest.id
 	}
 	t.newest = c
-	t.conns++
-	t.peak = max(t.peak, t.conns)
-	t.earliest = min(t.earliest, c.expires)
+	t.count++
+	t.peak = max(t.peak, t.count)
+	c.due = never
+	t.schedule(c)
 	if t.trial != nil {
 		t.trial.added = append(t.trial.added, c)
 	}
+	return c
 }
 
-func (t *Table) link(c *conn) {
-	if c.translated {
-		t.index.insert(&c.nodes[1])
-	}
-	t.index.insert(&c.nodes[0])
-}
-
-func (t *Table) grow() {
-	t.index.resize(max(minBuckets, 2*len(t.index.buckets)))
-	for c := t.oldest; c != nil; c = c.newer {
-		t.link(c)
-	}
-}
-
-// remove takes an entry out. A packet that still refers to it keeps using its values.
+// remove takes an entry out.
 func (t *Table) remove(c *conn) {
-	t.index.remove(&c.nodes[0])
+	t.index.remove(c.orig.hash(), placeOf(c, false))
 	if c.translated {
-		t.index.remove(&c.nodes[1])
+		t.index.remove(c.reply.hash(), placeOf(c, true))
 	}
-	if c.older == nil {
-		t.oldest = c.newer
+	older, newer := t.neighbour(c.older), t.neighbour(c.newer)
+	if older == nil {
+		t.oldest = newer
 	} else {
-		c.older.newer = c.newer
+		older.newer = c.newer
 	}
-	if c.newer == nil {
-		t.newest = c.older
+	if newer == nil {
+		t.newest = older
 	} else {
-		c.newer.older = c.older
+		newer.older = c.older
 	}
-	t.conns--
+	c.due = never
+	t.conns.drop(c)
+	t.count--
+}
+
+// neighbour is the entry of a number in the order of insertion, or nil.
+func (t *Table) neighbour(id uint32) *conn {
+	if id == 0 {
+		return nil
+	}
+	return t.conns.at(id)
+}
+
+// all yields the entries in the order of insertion; each may be removed.
+func (t *Table) all(yield func(*conn) bool) {
+	for c := t.oldest; c != nil; {
+		newer := c.newer
+		if !yield(c) {
+			return
+		}
+		c = t.neighbour(newer)
+	}
 }
 
 // expire makes c unfindable at once; it goes with the next Expire.
 func (t *Table) expire(c *conn) {
 	t.touch(c)
 	c.expires = 0
-	t.earliest = 0
+	t.schedule(c)
+}
+
+// schedule must follow every change of an entry's time of expiry. One that comes later costs nothing: the wheel
+// brings the entry up at the old time, and it is put in again. What a trial does to times, it takes back.
+func (t *Table) schedule(c *conn) {
+	if due := tickOf(c.expires); due < c.due && t.trial == nil {
+		c.due = due
+		t.wheel.add(timer{c.id, due})
+	}
 }
 
 // Expire removes the entries that have expired by now, and fragments that waited too
@@ -146,23 +165,24 @@ func (t *Table) expire(c *conn) {
 func (t *Table) Expire(now time.Duration) int {
 	ms := millis(now)
 	t.waiting.purge(ms)
-	if ms < t.earliest {
-		return 0
-	}
-	before := t.conns
-	t.earliest = math.MaxInt64
-	for c := t.oldest; c != nil; c = c.newer {
-		if c.expired(ms) {
+	before := t.count
+	t.wheel.advance(tickOf(ms), func(due timer) {
+		c := t.conns.at(due.id)
+		switch {
+		case c.due != due.due: // removed, or the wheel has brought it up earlier
+		case c.expired(ms):
 			t.remove(c)
-			continue
+		default:
+			c.due = never
+			t.schedule(c)
 		}
-		t.earliest = min(t.earliest, c.expires)
-	}
-	return before - t.conns
+	})
+	return before - t.count
 }
 
 // NextExpiry is a time before which Expire finds no entry to remove; ok is false for a
 // table that has none.
 func (t *Table) NextExpiry() (at time.Duration, ok bool) {
-	return time.Duration(t.earliest) * time.Millisecond, t.conns > 0
+	next, _, _ := t.wheel.next()
+	return time.Duration(next) << tickBits * time.Millisecond, t.count > 0
 }

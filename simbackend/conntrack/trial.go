@@ -21,11 +21,11 @@ type snapshot struct {
 // what a packet would do. It costs as much as they have changed. f must not call Expire or Flush, and
 // what it tracked is unknown to the table afterwards.
 func (t *Table) Try(f func()) {
-	earliest, aborts, waiting := t.earliest, t.aborts, t.waiting
+	aborts, waiting := t.aborts, t.waiting
 	t.trial, t.waiting = &trial{}, waiting.clone()
 	defer func() {
 		t.undo()
-		t.earliest, t.aborts, t.waiting, t.trial = earliest, aborts, waiting, nil
+		t.aborts, t.waiting, t.trial = aborts, waiting, nil
 	}()
 	f()
 }
