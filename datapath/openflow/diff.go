@@ -7,21 +7,22 @@ import "slices"
 // actions alone differ are modified, which keeps counters and age; an Add keeps the counters.
 // Deletes come first, then modifications, then additions, each in canonical order.
 func Diff(have []Flow, want Program) Bundle {
-	if !slices.IsSortedFunc(have, compareFlows) {
+	if !slices.IsSortedFunc(have, func(a, b Flow) int { return compareFlows(&a, &b) }) {
 		have = slices.Clone(have)
-		slices.SortStableFunc(have, compareFlows)
+		sortFlows(have)
 	}
 	var d changes
-	for _, w := range want.flows {
-		for len(have) > 0 && compareFlows(have[0], w) < 0 {
+	for i := range want.flows {
+		w := &want.flows[i]
+		for len(have) > 0 && compareFlows(&have[0], w) < 0 {
 			d.unwanted(have[0], want)
 			have = have[1:]
 		}
-		if len(have) == 0 || compareFlows(have[0], w) > 0 {
-			d.adds = append(d.adds, FlowMod{Command: Add, Flow: w})
+		if len(have) == 0 || compareFlows(&have[0], w) > 0 {
+			d.adds = append(d.adds, FlowMod{Command: Add, Flow: *w})
 			continue
 		}
-		d.changed(have[0], w)
+		d.changed(have[0], *w)
 		have = have[1:]
 	}
 	for _, h := range have {

@@ -278,11 +278,14 @@ var fields = [numFields]fieldInfo{
 	XXReg0: xxreg("0"), XXReg1: xxreg("1"), XXReg2: xxreg("2"), XXReg3: xxreg("3"),
 }
 
-func (f Field) info() fieldInfo {
+// noField is the row of what is not a field.
+var noField fieldInfo
+
+func (f Field) info() *fieldInfo {
 	if f >= numFields {
-		return fieldInfo{}
+		return &noField
 	}
-	return fields[f]
+	return &fields[f]
 }
 
 // Fields lists every field, in the order in which a match prints them.

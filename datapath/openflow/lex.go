@@ -75,25 +75,25 @@ type item struct {
 }
 
 // next takes the first item off t. At the end of the list ok is false.
-func (t text) next() (it item, tail text, ok bool, err error) {
+func (t text) next(it *item) (tail text, ok bool, err error) {
 	t = t.skip()
 	if t.s == "" {
-		return item{}, t, false, nil
+		return t, false, nil
 	}
 	end, err := t.keyEnd()
 	if err != nil {
-		return item{}, t, false, err
+		return t, false, err
 	}
-	it.key = t.to(end)
+	*it = item{key: t.to(end)}
 	if end < len(t.s) && !isSeparator[t.s[end]] {
 		it.delim = t.s[end]
 		end, err = it.takeValue(t, end)
 		if err != nil {
-			return item{}, t, false, err
+			return t, false, err
 		}
 	}
 	it.all = t.to(end)
-	return it, t.from(end), true, nil
+	return t.from(end), true, nil
 }
 
 // keyEnd is the length of the key at the start of t, which may be in quotation marks.
@@ -188,8 +188,9 @@ func matching(s string) int {
 
 // each calls f for every item of t.
 func (t text) each(f func(item) error) error {
+	var it item
 	for {
-		it, tail, ok, err := t.next()
+		tail, ok, err := t.next(&it)
 		if err != nil || !ok {
 			return err
 		}
@@ -225,8 +226,10 @@ type keys []string
 // again takes note of it's key and refuses one that was there before.
 func (k *keys) again(it item) error {
 	if slices.Contains(*k, it.key.s) {
-		return it.all.fault(it.key.s+" is given twice", "keep one")
+		return it.again()
 	}
 	*k = append(*k, it.key.s)
 	return nil
 }
+
+func (it item) again() error { return it.all.fault(it.key.s+" is given twice", "keep one") }

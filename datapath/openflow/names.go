@@ -9,9 +9,47 @@ type fieldName struct {
 	tos   bool // the name speaks of the whole TOS byte, of which the field is the upper six bits
 }
 
-// fieldNames tells what each name means: the fields' names and aliases, their NXM and OXM
-// names, and the names that OpenFlow 1.0 shares between protocols.
-var fieldNames = makeFieldNames()
+// meaning is all that a word may mean before "=" or "->", or alone in a match.
+type meaning struct {
+	fields  []fieldName
+	header  bool      // it is an NXM or OXM name
+	proto   *protocol // it is a keyword
+	settles Field     // EthType or IPProto, which its value settles for the whole match
+	tag     bool      // it is one of the three ways to match a tag
+}
+
+// meanings tells what each word means: the fields' names and aliases, their NXM and OXM names, the
+// names that OpenFlow 1.0 shares between protocols, and the keywords.
+var meanings = makeMeanings()
+
+func makeMeanings() map[string]*meaning {
+	all := map[string]*meaning{}
+	for name, fields := range makeFieldNames() {
+		all[name] = &meaning{fields: fields, header: text{name, 0}.isHeader()}
+	}
+	for i := range protocols {
+		all[protocols[i].word] = &meaning{proto: &protocols[i]}
+	}
+	all["eth"] = &meaning{proto: &protocol{"eth", 0, -1}}
+	for _, name := range []string{"dl_type", "eth_type"} {
+		all[name].settles = EthType
+	}
+	for _, name := range []string{"nw_proto", "ip_proto"} {
+		all[name].settles = IPProto
+	}
+	for _, name := range []string{"dl_vlan", "vlan_vid", "vlan_tci"} {
+		all[name].tag = true
+	}
+	return all
+}
+
+// fieldsNamed lists the fields that a name may mean.
+func fieldsNamed(name string) []fieldName {
+	if m := meanings[name]; m != nil {
+		return m.fields
+	}
+	return nil
+}
 
 func makeFieldNames() map[string][]fieldName {
 	names := map[string][]fieldName{}
@@ -63,10 +101,10 @@ func unknownField(name text) error {
 			return name.fault("field is not supported", "")
 		}
 	}
-	if names := fieldNames[strings.ToLower(name.s)]; names != nil {
+	if fieldsNamed(strings.ToLower(name.s)) != nil {
 		return name.fault("unknown field", "write "+strings.ToLower(name.s))
 	}
-	if names := fieldNames[strings.ToUpper(name.s)]; names != nil {
+	if fieldsNamed(strings.ToUpper(name.s)) != nil {
 		return name.fault("unknown field", "write "+strings.ToUpper(name.s))
 	}
 	return name.fault("unknown field", "see ovs-fields(7)")

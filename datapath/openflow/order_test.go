@@ -14,12 +14,13 @@ import (
 func TestProgramIsInOrderOfKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	masks := []Value{U64(1), U64(0xff), U64(0xffffffff)}
+	edges := []uint64{0, 1, 1<<32 - 2, 1<<32 - 1, 1 << 32, 1<<64 - 1}
 	for range 50 {
 		var flows []Flow
 		for range r.IntN(200) {
 			f := Flow{Table: TableID(r.IntN(3)), Priority: uint16(r.IntN(3))}
 			for range r.IntN(4) {
-				switch r.IntN(4) {
+				switch r.IntN(6) {
 				case 0:
 					f.Match = f.Match.With(Reg1, U64(r.Uint64N(4)))
 				case 1:
@@ -27,6 +28,10 @@ func TestProgramIsInOrderOfKeys(t *testing.T) {
 				case 2:
 					f.Match = f.Match.With(Metadata, U64(r.Uint64()>>r.IntN(64)))
 				case 3:
+					f.Match = f.Match.With(Metadata, U64(edges[r.IntN(len(edges))]))
+				case 4:
+					f.Match = f.Match.WithMask(Reg0, U64(r.Uint64N(3)), masks[r.IntN(len(masks))])
+				case 5:
 					f.Match = f.Match.With(IPv6Src, Value{Hi: r.Uint64N(2), Lo: r.Uint64N(3) << 31})
 				}
 			}

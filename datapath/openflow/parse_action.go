@@ -28,19 +28,26 @@ func parseActions(t text, o *options, c *checker) ([]Action, error) {
 
 func (p *actionParser) list(t text) ([]Action, error) {
 	var drop text
-	err := t.each(func(it item) error {
+	var it item
+	for {
+		tail, ok, err := t.next(&it)
+		if err != nil || !ok {
+			return p.actions, err
+		}
 		switch {
 		case drop.s != "":
-			return drop.fault("drop goes with no other action", "remove one")
-		case strings.EqualFold(it.all.s, "drop"):
+			return p.actions, drop.fault("drop goes with no other action", "remove one")
+		case len(it.all.s) == len("drop") && strings.EqualFold(it.all.s, "drop"):
 			if drop = it.all; len(p.actions) > 0 {
-				return drop.fault("drop goes with no other action", "remove one")
+				return p.actions, drop.fault("drop goes with no other action", "remove one")
 			}
-			return nil
+		default:
+			if err := p.item(it); err != nil {
+				return p.actions, err
+			}
 		}
-		return p.item(it)
-	})
-	return p.actions, err
+		t = tail
+	}
 }
 
 // inner is a parser for the list inside an action.
@@ -71,6 +78,9 @@ type actionReader func(*actionParser, item) (Action, error)
 
 // reader finds how to read an item. Keywords may be in any case, as for ovs-ofctl.
 func (p *actionParser) reader(it item) (actionReader, error) {
+	if read, ok := actionWords[it.key.s]; ok {
+		return read, nil
+	}
 	word := strings.ToLower(it.key.s)
 	if read, ok := actionWords[word]; ok {
 		return read, nil

@@ -1,9 +1,6 @@
 package openflow
 
-import (
-	"io"
-	"strings"
-)
+import "io"
 
 // ParseBundle reads a file as "ovs-ofctl bundle" does: lines of "flow [add|modify|
 // modify_strict|delete|delete_strict] FLOW", comments and blank lines. All faulty lines are
@@ -55,9 +52,10 @@ func (t text) command() (Command, text) {
 
 // firstWord splits t at its first blank.
 func (t text) firstWord() (word, rest text) {
-	i := strings.IndexAny(t.s, " \t")
-	if i < 0 {
-		return t, t.from(len(t.s))
+	for i := range len(t.s) {
+		if t.s[i] == ' ' || t.s[i] == '\t' {
+			return t.to(i), t.from(i).trim()
+		}
 	}
-	return t.to(i), t.from(i).trim()
+	return t, t.from(len(t.s))
 }

@@ -2,6 +2,7 @@ package openflow
 
 import (
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -9,7 +10,10 @@ import (
 // fieldValue reads the value, perhaps masked, of a field as a match or set_field writes it.
 func (o *options) fieldValue(n fieldName, t text) (v, mask Value, err error) {
 	f := n.field
-	switch i := f.info(); i.style {
+	if u, ok := t.plain(f.info().style); ok && !n.tos && bits.Len64(u) <= f.Width() {
+		return U64(u), f.Mask(), nil
+	}
+	switch f.info().style {
 	case styleTCPFlags:
 		v, mask, err = t.flags(tcpFlagNames, f.Width())
 	case styleCTState:
@@ -28,6 +32,19 @@ func (o *options) fieldValue(n fieldName, t text) (v, mask Value, err error) {
 		return o.number(n, t)
 	}
 	return v, mask, t.checkMasked(f, v, mask, err)
+}
+
+// plain reads a value without a mask, written as most are. What it does not know needs a closer look.
+func (t text) plain(s style) (v uint64, ok bool) {
+	switch s {
+	case styleDecimal, styleHex:
+		return parsePlain(t.s)
+	case styleMAC:
+		return parseMAC(t.s)
+	case styleIPv4:
+		return parseIPv4(t.s)
+	}
+	return 0, false
 }
 
 // prefixOf reads the mask of an address.
@@ -191,7 +208,7 @@ func (t text) actionField() (fieldName, error) {
 	case "dl_vlan_pcp":
 		return fieldName{}, t.fault("dl_vlan_pcp is for matches only", "write vlan_pcp")
 	}
-	names := fieldNames[t.s]
+	names := fieldsNamed(t.s)
 	if names == nil {
 		return fieldName{}, unknownField(t)
 	}

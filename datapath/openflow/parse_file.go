@@ -19,7 +19,7 @@ func ParseProgram(name string, r io.Reader, opts ...Option) (Program, error) {
 	flows, err := parseFlows(name, content, o, func(text, int, Flow) error { return nil })
 	if err == nil {
 		var p Program
-		if p, err = NewProgram(flows...); err == nil {
+		if p, err = programOf(flows); err == nil {
 			return p, nil
 		}
 	}
@@ -40,15 +40,22 @@ func ParseProgram(name string, r io.Reader, opts ...Option) (Program, error) {
 // parseFlows reads the flows of a file's content. check may find a fault in a line that has none of
 // its own.
 func parseFlows(name, content string, o *options, check func(t text, number int, f Flow) error) ([]Flow, error) {
-	flows := make([]Flow, 0, strings.Count(content, "\n")+1)
-	var p flowParser
+	lines := strings.Count(content, "\n") + 1
+	flows := make([]Flow, 0, lines)
+	p := flowParser{lists: lists{}}
+	p.match.chunk = min(2*lines, 1024)
 	err := eachLine(name, content, func(t text, number int) error {
 		t, err := t.dropAdd()
 		if err != nil {
 			return err
 		}
-		p.begin(o.forLine(t.s), Add)
-		if err := p.parse(t); err != nil {
+		p.begin(o, Add)
+		err = p.parse(t)
+		if err != nil && !o.dump && isStats(t.s) {
+			p.begin(o.ofDump(), Add) // which lets more pass
+			err = p.parse(t)
+		}
+		if err != nil {
 			return err
 		}
 		flows = append(flows, p.mod.Flow)
@@ -77,11 +84,8 @@ func ParseDump(name string, r io.Reader, opts ...Option) ([]FlowEntry, error) {
 	return entries, nil
 }
 
-// forLine is the options for one line, which may come from a dump.
-func (o *options) forLine(line string) *options {
-	if !isStats(line) || o.dump {
-		return o
-	}
+// ofDump is the options for a line of a dump.
+func (o *options) ofDump() *options {
 	dump := *o
 	dump.dump = true
 	return &dump
@@ -89,6 +93,9 @@ func (o *options) forLine(line string) *options {
 
 // dropAdd takes a leading "add" off and refuses other commands.
 func (t text) dropAdd() (text, error) {
+	if c := t.s[0]; c != 'a' && c != 'f' && c != 'm' && c != 'd' {
+		return t, nil // none of the commands begins so
+	}
 	word, rest := t.firstWord()
 	switch {
 	case word.s == "add":

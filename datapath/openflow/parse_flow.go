@@ -34,11 +34,12 @@ type flowParser struct {
 	mod   FlowMod
 	stats Stats
 	match matchParser
-	seen  keys
+	seen  uint // of flowKeys, by bit
 	table bool // the line names a table
 
 	check checker
 	list  []Action // room to collect actions in
+	lists lists    // that lines before had
 }
 
 func newFlowParser(o *options, c Command) *flowParser {
@@ -51,7 +52,7 @@ func newFlowParser(o *options, c Command) *flowParser {
 func (p *flowParser) begin(o *options, c Command) {
 	p.o, p.mod, p.stats = o, FlowMod{Command: c, Flow: Flow{Priority: DefaultPriority}}, Stats{}
 	p.match.begin(o)
-	p.seen, p.table, p.list = p.seen[:0], false, p.list[:0]
+	p.seen, p.table, p.list = 0, false, p.list[:0]
 }
 
 // parse reads all of a line.
@@ -66,26 +67,44 @@ func (p *flowParser) parse(t text) error {
 	if err := p.checkLine(t, actions, found); err != nil || !found {
 		return err
 	}
-	p.check = *newChecker(p.mod.Flow.Match, int(p.mod.Flow.Table))
+	return p.actions(actions)
+}
+
+// actions reads what follows "actions=".
+func (p *flowParser) actions(t text) (err error) {
+	f := &p.mod.Flow
+	lists := p.lists
+	if p.o.dump {
+		lists = nil // what a switch took need not be right elsewhere
+	}
+	if same, ok := lists.find(t.s, f); ok {
+		f.Actions = same
+		return nil
+	}
+	p.check = *newChecker(f.Match, int(f.Table))
 	p.check.trust = p.o.dump
 	list := actionParser{o: p.o, c: &p.check, actions: p.list}
-	p.list, err = list.list(actions)
-	if len(p.list) > 0 {
-		p.mod.Flow.Actions = slices.Clone(p.list)
+	if p.list, err = list.list(t); err != nil {
+		return err
 	}
-	return err
+	if len(p.list) > 0 {
+		f.Actions = slices.Clone(p.list)
+	}
+	lists.add(t.s, f)
+	return nil
 }
 
 // conditions reads up to "actions=" and returns what follows it.
 func (p *flowParser) conditions(t text) (actions text, found bool, err error) {
 	for {
 		t = t.skip()
-		for _, key := range []string{"actions=", "action="} {
+		for _, key := range [...]string{"actions=", "action="} {
 			if strings.HasPrefix(t.s, key) {
 				return t.from(len(key)), true, nil
 			}
 		}
-		it, tail, ok, err := t.next()
+		it := p.match.room()
+		tail, ok, err := t.next(it)
 		if err != nil || !ok {
 			return tail, false, err
 		}
@@ -112,15 +131,16 @@ func (p *flowParser) checkLine(t, actions text, found bool) error {
 }
 
 // item reads one thing of a line before "actions=".
-func (p *flowParser) item(it item) error {
-	read, known := flowKeys[it.key.s]
-	if !known {
-		p.match.add(it)
+func (p *flowParser) item(it *item) error {
+	read := flowKeys[it.key.s]
+	if read == nil {
+		p.match.keep()
 		return nil
 	}
-	if err := p.seen.again(it); err != nil {
-		return err
+	if p.seen&read.bit != 0 {
+		return it.again()
 	}
+	p.seen |= read.bit
 	if !read.allowed(p.mod.Command) {
 		remedy := read.instead
 		if remedy == useAdd && p.mod.Command.isDelete() {
@@ -141,21 +161,22 @@ func (p *flowParser) item(it item) error {
 
 // flowKey says how to read one key of a flow line and with which commands it goes.
 type flowKey struct {
+	bit      uint // of those seen
 	value    func(*flowParser, text) error
 	flag     Flags
 	commands []Command // nil: all
 	instead  string
 }
 
-func (k flowKey) allowed(c Command) bool { return k.commands == nil || slices.Contains(k.commands, c) }
+func (k *flowKey) allowed(c Command) bool { return k.commands == nil || slices.Contains(k.commands, c) }
 
 const useAdd = "use add, which keeps the counters"
 
-var flowKeys map[string]flowKey
+var flowKeys map[string]*flowKey
 
 func init() {
 	onAdd, deletes := []Command{Add}, []Command{Delete, DeleteStrict}
-	flowKeys = map[string]flowKey{
+	flowKeys = map[string]*flowKey{
 		"table":  {value: (*flowParser).readTable},
 		"cookie": {value: (*flowParser).readCookie},
 		"priority": {value: uint16Key(func(p *flowParser) *uint16 { return &p.mod.Flow.Priority }),
@@ -172,11 +193,16 @@ func init() {
 		"n_bytes":      {value: countKey(func(p *flowParser) *uint64 { return &p.stats.Bytes }), commands: onAdd},
 	}
 	for _, n := range flagNames {
-		k := flowKey{flag: Flags(n.bit), commands: onAdd, instead: useAdd}
+		k := &flowKey{flag: Flags(n.bit), commands: onAdd, instead: useAdd}
 		if k.flag == ResetCounts {
 			k.commands = []Command{Add, Modify, ModifyStrict}
 		}
 		flowKeys[n.name] = k
+	}
+	bit := uint(1)
+	for _, k := range flowKeys {
+		k.bit = bit
+		bit <<= 1
 	}
 }
 
@@ -267,7 +293,7 @@ func (p *flowParser) readOutPort(t text) error {
 // readDuration reads the age of a flow. Without hard_age that is its age since modification, too.
 func (p *flowParser) readDuration(t text) error {
 	err := durationKey(func(p *flowParser) *durationField { return (*durationField)(&p.stats.Duration) })(p, t)
-	if !slices.Contains(p.seen, "hard_age") {
+	if p.seen&flowKeys["hard_age"].bit == 0 {
 		p.stats.HardAge = p.stats.Duration
 	}
 	return err

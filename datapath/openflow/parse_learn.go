@@ -138,7 +138,7 @@ func (r *learnReader) condition(it item) (LearnSpec, error) {
 		return nil, err
 	}
 	name, _, _ := value.cut("[")
-	if fieldNames[name.s] != nil {
+	if fieldsNamed(name.s) != nil {
 		src, err := value.subfield()
 		return LearnMatchField{Dst: dst, Src: src}, err
 	}
@@ -147,7 +147,7 @@ func (r *learnReader) condition(it item) (LearnSpec, error) {
 
 // tosByte recognises the names of the whole TOS byte.
 func (t text) tosByte() (fieldName, bool) {
-	names := fieldNames[strings.TrimSuffix(t.s, "[]")]
+	names := fieldsNamed(strings.TrimSuffix(t.s, "[]"))
 	return fieldName{IPDSCP, true}, len(names) == 1 && names[0].tos
 }
 

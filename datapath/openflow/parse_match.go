@@ -9,88 +9,117 @@ import (
 // without their prerequisites and contradictions are errors. Every fault is a *SyntaxError.
 func ParseMatch(s string, opts ...Option) (Match, error) {
 	p := matchParser{o: newOptions(opts)}
-	if err := (text{s, 0}).each(func(it item) error { p.add(it); return nil }); err != nil {
-		return Match{}, err
+	for t := (text{s, 0}); ; {
+		tail, ok, err := t.next(p.room())
+		switch {
+		case err != nil:
+			return Match{}, err
+		case !ok:
+			return p.finish()
+		}
+		p.keep()
+		t = tail
 	}
-	return p.finish()
 }
 
 // matchParser collects the items of a match; what a name means depends on all of them.
 type matchParser struct {
 	o     *options
-	items []item
+	items []condition
+	n     int   // of items in use
 	proto Match // the Ethernet type and IP protocol only
 	terms []Term
 	where []placed
+	slab  []Term // room for the terms of matches to come
+	chunk int    // how much room to make at a time, terms; 0: what a match needs
+}
+
+// condition is an item of a match and what its key means; nil if that is nothing, or depends on brackets.
+type condition struct {
+	item
+	*meaning
 }
 
 // placed is a condition and the item that said it.
 type placed struct {
 	field Field
-	all   text
+	by    *item
 }
 
 // begin readies p for a match, keeping its buffers.
 func (p *matchParser) begin(o *options) {
-	p.o, p.items, p.proto.terms, p.terms, p.where = o, p.items[:0], p.proto.terms[:0], p.terms[:0], p.where[:0]
+	p.o, p.n, p.proto.terms, p.terms, p.where = o, 0, p.proto.terms[:0], p.terms[:0], p.where[:0]
 }
 
-func (p *matchParser) add(it item) { p.items = append(p.items, it) }
+// room is where to put the next item. It counts when it is kept.
+func (p *matchParser) room() *item {
+	if p.n == len(p.items) {
+		p.items = append(p.items, condition{})
+	}
+	return &p.items[p.n].item
+}
+
+func (p *matchParser) keep() {
+	c := &p.items[p.n]
+	c.meaning = meanings[c.key.s]
+	p.n++
+}
 
 func (p *matchParser) finish() (Match, error) {
-	for _, it := range p.items {
-		if err := p.protocol(it); err != nil {
+	for i := range p.items[:p.n] {
+		if err := p.protocol(&p.items[i]); err != nil {
 			return Match{}, err
 		}
 	}
-	for _, it := range p.items {
-		if err := p.item(it); err != nil {
+	for i := range p.items[:p.n] {
+		if err := p.item(&p.items[i]); err != nil {
 			return Match{}, err
 		}
 	}
-	var m Match
-	if len(p.terms) > 0 {
-		m = Match{slices.Clone(p.terms)}
-	}
+	m := Match{p.lasting(p.terms)}
 	if err := m.Validate(); err != nil {
 		return Match{}, p.locate(err.(*InvalidError))
 	}
 	return m, nil
 }
 
+// lasting is a copy of terms, which may share its room with those of other matches.
+func (p *matchParser) lasting(terms []Term) []Term {
+	n := len(terms)
+	if n == 0 {
+		return nil
+	}
+	if cap(p.slab)-len(p.slab) < n {
+		p.slab = make([]Term, 0, max(n, p.chunk))
+	}
+	p.slab = append(p.slab, terms...)
+	end := len(p.slab)
+	return p.slab[end-n : end : end]
+}
+
 // locate turns a fault of the match into one of the item that said it.
 func (p *matchParser) locate(e *InvalidError) error {
-	for _, w := range p.where {
-		if w.field == e.field {
-			return w.all.fault(e.Problem, e.Remedy)
-		}
+	if it := p.said(e.field); it != nil {
+		return it.all.fault(e.Problem, e.Remedy)
 	}
 	return text{e.Token, 0}.fault(e.Problem, e.Remedy)
 }
 
 // protocol takes note of items that settle the Ethernet type and the IP protocol.
-func (p *matchParser) protocol(it item) error {
-	if it.delim == 0 {
-		k, ok := findProtocol(it.key.s)
-		if !ok {
-			return p.unknownWord(it)
+func (p *matchParser) protocol(c *condition) error {
+	switch {
+	case c.delim == 0 && (c.meaning == nil || c.proto == nil):
+		return unknownWord(c.item)
+	case c.delim == 0:
+		if c.proto.ethType != 0 {
+			p.setProto(EthType, c.proto.ethType)
 		}
-		if k.ethType != 0 {
-			p.setProto(EthType, k.ethType)
+		if c.proto.proto >= 0 {
+			p.setProto(IPProto, uint64(c.proto.proto))
 		}
-		if k.proto >= 0 {
-			p.setProto(IPProto, uint64(k.proto))
-		}
-		return nil
-	}
-	switch it.key.s {
-	case "dl_type", "eth_type":
-		if n, err := it.value.uint(16); err == nil {
-			p.setProto(EthType, n)
-		}
-	case "nw_proto", "ip_proto":
-		if n, err := it.value.uint(8); err == nil {
-			p.setProto(IPProto, n)
+	case c.meaning != nil && c.settles != FieldNone:
+		if n, err := c.value.uint(c.settles.Width()); err == nil {
+			p.setProto(c.settles, n)
 		}
 	}
 	return nil
@@ -103,23 +132,12 @@ func (p *matchParser) setProto(f Field, v uint64) {
 	}
 }
 
-func findProtocol(word string) (protocol, bool) {
-	if word == "eth" {
-		return protocol{word, 0, -1}, true
-	}
-	i := slices.IndexFunc(protocols, func(k protocol) bool { return k.word == word })
-	if i < 0 {
-		return protocol{}, false
-	}
-	return protocols[i], true
-}
-
-func (p *matchParser) unknownWord(it item) error {
+func unknownWord(it item) error {
 	lower := strings.ToLower(it.key.s)
-	if _, ok := findProtocol(lower); ok {
+	if m := meanings[lower]; m != nil && m.proto != nil {
 		return it.all.fault("unknown keyword", "write "+lower)
 	}
-	if fieldNames[it.key.s] != nil {
+	if fieldsNamed(it.key.s) != nil {
 		return it.all.fault(it.key.s+" has no value", "write "+it.key.s+"=VALUE without blanks")
 	}
 	if lower == "mpls" || lower == "mplsm" {
@@ -128,62 +146,63 @@ func (p *matchParser) unknownWord(it item) error {
 	return it.all.fault("unknown keyword", "see ovs-fields(7)")
 }
 
-func (p *matchParser) item(it item) error {
-	if it.delim == 0 {
-		return p.keyword(it)
+func (p *matchParser) item(c *condition) error {
+	if c.delim == 0 {
+		return p.keyword(c)
 	}
-	value, err := it.assigned()
+	value, err := c.assigned()
+	switch {
+	case err != nil:
+		return err
+	case c.meaning == nil:
+		name, bits, bracket := c.key.cut("[")
+		if !bracket {
+			return unknownField(name)
+		}
+		return p.bits(c, name, bits, value)
+	case c.tag:
+		return p.vlan(c, value)
+	}
+	n, err := p.resolve(c.key, c.fields, c)
 	if err != nil {
 		return err
 	}
-	switch it.key.s {
-	case "dl_vlan", "vlan_vid", "vlan_tci":
-		return p.vlan(it, value)
+	if c.header {
+		return c.all.fault("a header name needs brackets", "write "+c.key.s+"[]="+value.s)
 	}
-	name, bits, bracket := it.key.cut("[")
-	if bracket {
-		return p.bits(it, name, bits, value)
-	}
-	n, err := p.resolve(name, it)
-	if err != nil {
-		return err
-	}
-	if name.isHeader() {
-		return it.all.fault("a header name needs brackets", "write "+name.s+"[]="+value.s)
-	}
+	full := n.field.Mask()
 	if value.s == "*" {
-		return p.put(it, n.field, Value{}, Value{}, n.field.Mask())
+		return p.put(c, n.field, Value{}, Value{}, full)
 	}
 	v, mask, err := p.o.fieldValue(n, value)
 	if err != nil {
 		return err
 	}
-	return p.put(it, n.field, v, mask, n.field.Mask())
+	return p.put(c, n.field, v, mask, full)
 }
 
-func (p *matchParser) keyword(it item) error {
-	k, _ := findProtocol(it.key.s)
-	if k.ethType != 0 {
-		if err := p.put(it, EthType, U64(k.ethType), Ones(16), Ones(16)); err != nil {
+func (p *matchParser) keyword(c *condition) error {
+	if c.proto.ethType != 0 {
+		if err := p.put(c, EthType, U64(c.proto.ethType), Ones(16), Ones(16)); err != nil {
 			return err
 		}
 	}
-	if k.proto >= 0 {
-		return p.put(it, IPProto, U64(uint64(k.proto)), Ones(8), Ones(8))
+	if c.proto.proto >= 0 {
+		return p.put(c, IPProto, U64(uint64(c.proto.proto)), Ones(8), Ones(8))
 	}
 	return nil
 }
 
 // bits reads "FIELD[0..3]=5". The value is a number whatever the field.
-func (p *matchParser) bits(it item, name, bits, value text) error {
-	n, err := p.resolve(name, it)
+func (p *matchParser) bits(c *condition, name, bits, value text) error {
+	n, err := p.resolve(name, fieldsNamed(name.s), c)
 	if err != nil {
 		return err
 	}
 	if n.field == VLANVID || n.field == VLANPCP {
-		return it.all.fault("bits of it would match untagged frames", "write vlan_tci[FIRST..LAST]")
+		return c.all.fault("bits of it would match untagged frames", "write vlan_tci[FIRST..LAST]")
 	}
-	s, err := it.key.subfieldOf(n, bits)
+	s, err := c.key.subfieldOf(n, bits)
 	if err != nil {
 		return err
 	}
@@ -191,12 +210,11 @@ func (p *matchParser) bits(it item, name, bits, value text) error {
 	if err != nil {
 		return err
 	}
-	return p.put(it, n.field, v.Shl(int(s.Offset)), s.Mask(), s.Mask())
+	return p.put(c, n.field, v.Shl(int(s.Offset)), s.Mask(), s.Mask())
 }
 
-// resolve finds the field that a name means under the match's protocol.
-func (p *matchParser) resolve(name text, it item) (fieldName, error) {
-	names := fieldNames[name.s]
+// resolve finds which of the fields that a name may have is meant under the match's protocol.
+func (p *matchParser) resolve(name text, names []fieldName, c *condition) (fieldName, error) {
 	switch len(names) {
 	case 0:
 		return fieldName{}, unknownField(name)
@@ -210,14 +228,20 @@ func (p *matchParser) resolve(name text, it item) (fieldName, error) {
 		}
 		want = append(want, strings.TrimPrefix(prereqNeeds[n.field.info().prereq].problem, "needs "))
 	}
-	return fieldName{}, it.all.fault(name.s+" needs a protocol", "add one of "+strings.Join(slices.Compact(want), ", "))
+	return fieldName{}, c.all.fault(name.s+" needs a protocol", "add one of "+strings.Join(slices.Compact(want), ", "))
 }
 
 // put adds a condition. governs is the bits that the item speaks of, whether or not mask wants
 // them: what was said of those before must be said again, since OVS forgets it.
-func (p *matchParser) put(it item, f Field, v, mask, governs Value) error {
+func (p *matchParser) put(c *condition, f Field, v, mask, governs Value) error {
 	if f.info().mask == maskNone && mask != f.Mask() && !mask.IsZero() {
-		return it.all.fault(f.info().name+" takes no mask", "match all of it")
+		return c.all.fault(f.info().name+" takes no mask", "match all of it")
+	}
+	if f < VLANVID && p.said(f) == nil { // nothing that it could contradict
+		if !mask.IsZero() {
+			p.add(c, Term{f, v, mask})
+		}
+		return nil
 	}
 	said := Match{p.terms}
 	var room, room2 [4]Term
@@ -225,19 +249,23 @@ func (p *matchParser) put(it item, f Field, v, mask, governs Value) error {
 	for _, t := range terms {
 		old := said.Get(t.Field)
 		if both := old.Mask.And(t.Mask); old.Value.And(both) != t.Value.And(both) {
-			return it.all.fault("contradicts "+p.said(t.Field), "keep one")
+			return c.all.fault("contradicts "+p.quote(t.Field), "keep one")
 		}
 	}
 	for _, t := range appendSpread(room2[:0], f, Value{}, governs) {
 		if lost := said.Get(t.Field).Mask.And(t.Mask).AndNot(maskIn(terms, t.Field)); !lost.IsZero() {
-			return it.all.fault("repeats "+p.said(t.Field)+" with another mask", "keep one")
+			return c.all.fault("repeats "+p.quote(t.Field)+" with another mask", "keep one")
 		}
 	}
 	for _, t := range terms {
-		p.where = append(p.where, placed{t.Field, it.all})
-		p.terms = merge(p.terms, t)
+		p.add(c, t)
 	}
 	return nil
+}
+
+func (p *matchParser) add(c *condition, t Term) {
+	p.where = append(p.where, placed{t.Field, &c.item})
+	p.terms = merge(p.terms, t)
 }
 
 // maskIn is the mask of the term of f among terms, or zero.
@@ -250,12 +278,20 @@ func maskIn(terms []Term, f Field) Value {
 	return Value{}
 }
 
-// said is the item that spoke of f first.
-func (p *matchParser) said(f Field) string {
+// said is the item that spoke of f first, or nil.
+func (p *matchParser) said(f Field) *item {
 	for _, w := range p.where {
 		if w.field == f {
-			return w.all.s
+			return w.by
 		}
+	}
+	return nil
+}
+
+// quote is that item as it is written, if there is one.
+func (p *matchParser) quote(f Field) string {
+	if it := p.said(f); it != nil {
+		return it.all.s
 	}
 	return f.String()
 }

@@ -37,7 +37,7 @@ func (p *actionParser) namesPort(word string) bool {
 
 func (p *actionParser) outputTo(t text) (Action, error) {
 	name, _, _ := t.cut("[")
-	if fieldNames[name.s] != nil && !p.namesPort(t.s) {
+	if fieldsNamed(name.s) != nil && !p.namesPort(t.s) {
 		s, err := t.subfield()
 		return OutputField{s}, err
 	}

@@ -12,7 +12,7 @@ func (p *actionParser) setField(it item) (Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	if to.isHeader() {
+	if meanings[to.s].header {
 		return nil, to.fault("set_field takes no header names", "write "+n.field.String())
 	}
 	if n.field == VLANVID {

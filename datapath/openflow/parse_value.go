@@ -2,6 +2,7 @@ package openflow
 
 import (
 	"fmt"
+	"math/bits"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -24,6 +25,9 @@ func (t text) decimal(what string, bits int) (uint64, error) {
 
 // integer reads an unsigned integer, decimal or hexadecimal, of at most width bits.
 func (t text) integer(width int) (Value, error) {
+	if v, ok := parsePlain(t.s); ok && bits.Len64(v) <= width {
+		return U64(v), nil
+	}
 	v, err := t.digits()
 	if err != nil {
 		return Value{}, err
@@ -60,6 +64,32 @@ func (t text) digits() (Value, error) {
 		return Value{}, t.fault("value is too large", "write it in hexadecimal if it is meant")
 	}
 	return Value{}, t.notNumber()
+}
+
+// parsePlain reads a decimal or hexadecimal number of some digits. What it does not know may be a number
+// all the same.
+func parsePlain(s string) (v uint64, ok bool) {
+	if len(s) > 2 && s[0] == '0' && s[1] == 'x' && len(s) <= 18 {
+		for i := 2; i < len(s); i++ {
+			digit := hexDigit(s[i])
+			if digit < 0 {
+				return 0, false
+			}
+			v = v<<4 | uint64(digit)
+		}
+		return v, true
+	}
+	if len(s) == 0 || len(s) > 18 || s[0] == '0' && len(s) > 1 {
+		return 0, false
+	}
+	for i := range len(s) {
+		digit := s[i] - '0'
+		if digit > 9 {
+			return 0, false
+		}
+		v = v*10 + uint64(digit)
+	}
+	return v, true
 }
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
@@ -129,11 +159,30 @@ func parseMAC(s string) (mac uint64, ok bool) {
 }
 
 func (t text) ipv4() (Value, error) {
-	a, err := netip.ParseAddr(t.s)
-	if err != nil || !a.Is4() {
-		return Value{}, t.fault("not an IPv4 address", "write four decimal numbers, as 10.0.0.1")
+	if v, ok := parseIPv4(t.s); ok {
+		return U64(v), nil
 	}
-	return Addr(a), nil
+	return Value{}, t.fault("not an IPv4 address", "write four decimal numbers, as 10.0.0.1")
+}
+
+// parseIPv4 reads four decimal numbers below 256 without leading zeros.
+func parseIPv4(s string) (addr uint64, ok bool) {
+	octets, octet, digits := 0, 0, 0 // digits of the octet
+	for i := range len(s) {
+		d := int(s[i]) - '0'
+		switch {
+		case s[i] == '.' && digits > 0:
+			addr, octets, octet, digits = addr<<8|uint64(octet), octets+1, 0, 0
+		case d >= 0 && d <= 9 && (digits == 0 || octet > 0):
+			octet, digits = 10*octet+d, digits+1
+		default:
+			return 0, false
+		}
+		if octet > 255 {
+			return 0, false
+		}
+	}
+	return addr<<8 | uint64(octet), octets == 3 && digits > 0
 }
 
 func (t text) ipv6() (Value, error) {

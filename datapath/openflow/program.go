@@ -16,59 +16,103 @@ type Program struct {
 }
 
 // NewProgram makes a Program. Two flows with one key are an error.
-func NewProgram(flows ...Flow) (Program, error) {
-	sorted := sortFlows(flows)
-	for i := range sorted {
-		if i > 0 && compareFlows(sorted[i-1], sorted[i]) == 0 {
-			return Program{}, fmt.Errorf("make program: two flows have the same table, priority and match: %v", sorted[i])
-		}
+func NewProgram(flows ...Flow) (Program, error) { return programOf(slices.Clone(flows)) }
+
+// programOf is NewProgram of flows that nobody else has.
+func programOf(flows []Flow) (Program, error) {
+	if i := sortFlows(flows); i > 0 {
+		return Program{}, fmt.Errorf("make program: two flows have the same table, priority and match: %v", flows[i])
 	}
-	return Program{sorted, collectLearns(sorted)}, nil
+	return Program{flows, collectLearns(flows)}, nil
 }
 
 // compareFlows orders flows by key.
-func compareFlows(a, b Flow) int { return a.Key().Compare(b.Key()) }
-
-// sortFlows is a sorted copy of flows; those of one key stay in order.
-func sortFlows(flows []Flow) []Flow {
-	if slices.IsSortedFunc(flows, compareFlows) {
-		return slices.Clone(flows)
+func compareFlows(a, b *Flow) int {
+	if c := cmp.Compare(a.Table, b.Table); c != 0 {
+		return c
 	}
-	places := make([]ranked, len(flows))
+	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
+		return c
+	}
+	return a.Match.Compare(b.Match)
+}
+
+// sortFlows sorts flows; those of one key stay in order. It returns the index of the first that has the
+// key of the one before it, or 0.
+func sortFlows(flows []Flow) (again int) {
+	order := make([]ranked, len(flows))
 	for i := range flows {
-		places[i] = ranked{flows[i].rank(), i}
+		order[i] = flows[i].rank(i)
 	}
-	slices.SortFunc(places, func(a, b ranked) int {
-		if c := cmp.Compare(a.rank, b.rank); c != 0 {
-			return c
+	compare := func(a, b ranked) int {
+		switch {
+		case a.first != b.first:
+			return cmp.Compare(a.first, b.first)
+		case a.second != b.second:
+			return cmp.Compare(a.second, b.second)
 		}
-		return cmp.Or(compareFlows(flows[a.at], flows[b.at]), cmp.Compare(a.at, b.at))
-	})
-	sorted := make([]Flow, len(flows))
-	for i, p := range places {
-		sorted[i] = flows[p.at]
+		return cmp.Or(compareFlows(&flows[a.at], &flows[b.at]), int(a.at)-int(b.at))
 	}
-	return sorted
+	if !slices.IsSortedFunc(order, compare) {
+		slices.SortFunc(order, compare)
+	}
+	for i := len(order) - 1; i > 0; i-- {
+		a, b := order[i-1], order[i]
+		if a.first == b.first && a.second == b.second && compareFlows(&flows[a.at], &flows[b.at]) == 0 {
+			again = i
+		}
+	}
+	arrange(flows, order)
+	return again
 }
 
-// ranked is where a flow stands in a list, and its rank.
+// arrange puts flows in the order given, which it destroys: it goes along the cycles of the permutation.
+func arrange(flows []Flow, order []ranked) {
+	for start := range order {
+		first := flows[start]
+		i := start
+		for next := int(order[i].at); next != start; next = int(order[i].at) {
+			flows[i] = flows[next]
+			order[i].at = int32(i)
+			i = next
+		}
+		flows[i] = first
+		order[i].at = int32(i)
+	}
+}
+
+// ranked is where a flow stands in a list, and the beginning of its key as two numbers: of two flows
+// with different numbers, the one with the lower comes first.
 type ranked struct {
-	rank uint64
-	at   int
+	first, second uint64
+	at            int32
 }
 
-// rank is the beginning of the key as a number: of two flows with different ranks, the one with the
-// lower comes first.
-func (f *Flow) rank() uint64 {
-	rank := uint64(f.Table)<<56 | uint64(^f.Priority)<<40
-	if terms := f.Match.terms; len(terms) > 0 {
-		value := terms[0].Value.Lo
-		if terms[0].Value.Hi != 0 || value > math.MaxUint32 {
-			value = math.MaxUint32
-		}
-		rank |= uint64(terms[0].Field)<<32 | value
+func (f *Flow) rank(at int) ranked {
+	r := ranked{first: uint64(f.Table)<<56 | uint64(^f.Priority)<<40, at: int32(at)}
+	terms := f.Match.terms
+	if len(terms) == 0 {
+		return r
 	}
-	return rank
+	value, known := terms[0].rank()
+	r.first |= value
+	switch {
+	case !known:
+	case terms[0].Mask != terms[0].Field.Mask():
+		r.second = math.MaxUint64 // after those that want all of the field
+	case len(terms) > 1:
+		r.second, _ = terms[1].rank()
+	}
+	return r
+}
+
+// rank is a term's field and value in 40 bits, and whether they are all of them.
+func (t *Term) rank() (rank uint64, known bool) {
+	value := t.Value.Lo
+	if t.Value.Hi != 0 || value >= math.MaxUint32 {
+		return uint64(t.Field)<<32 | math.MaxUint32, false
+	}
+	return uint64(t.Field)<<32 | value, true
 }
 
 // search finds the flow with key k, or its place, in sorted flows.
