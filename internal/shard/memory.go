@@ -61,14 +61,12 @@ func (w *walk) learn(s *state, a openflow.Learn, rule *openflow.Flow) error {
 	if w.foreign {
 		return nil
 	}
-	about, onlyIPv4 := false, false
+	about := false // and of IPv4 then, without which no flow can match an address of it
 	for _, spec := range a.Specs {
 		switch spec := spec.(type) {
 		case openflow.LearnMatchField:
 			about = about || s.ipv4 && isAddress(spec.Dst.Field) && spec.Dst.IsWhole() && spec.Src.IsWhole() &&
 				(spec.Src.Field == openflow.IPSrc && s.src.kind == key || spec.Src.Field == openflow.IPDst && s.dst.kind == key)
-		case openflow.LearnMatchValue:
-			onlyIPv4 = onlyIPv4 || spec.Dst == openflow.Whole(openflow.EthType) && spec.Value.Lo == ipv4Type
 		case openflow.LearnLoadField:
 			if !harmless(spec.Dst.Field) {
 				return refusal{fmt.Errorf("%v: what it learns changes more than MAC addresses", *rule)}
@@ -79,7 +77,7 @@ func (w *walk) learn(s *state, a openflow.Learn, rule *openflow.Flow) error {
 			}
 		}
 	}
-	if !about || !onlyIPv4 {
+	if !about {
 		return refusal{fmt.Errorf("%v: what it learns from a frame may matter to frames of other addresses", *rule)}
 	}
 	s.forget(a.ResultDst.Field)

@@ -83,6 +83,28 @@ func TestReferenceStandRefusesWhatItCannotTellApart(t *testing.T) {
 	unreachable.Payload = tcp("192.168.5.21", "192.168.5.50")[14:]
 	_, err = p.Place(1, unreachable.Bytes())
 	require.NoError(t, err, "about its own connection")
+	unreachable.Payload = tcp("192.168.5.21", "10.20.0.2")[14:]
+	_, err = p.Place(1, unreachable.Bytes())
+	require.ErrorContains(t, err, "ICMP error", "about a connection of nobody")
+}
+
+func TestAFrameWithoutAddressesHasNoKey(t *testing.T) {
+	p := placer(t, parse(t, "ip,actions=ct(commit,table=1)", "table=1,actions=drop"))
+	s, err := p.Place(1, tcp("10.0.0.1", "10.0.0.9")[:24])
+	require.NoError(t, err)
+	require.Zero(t, s)
+}
+
+// What nat() writes is a name: the answer of a member is placed where the request was.
+func TestTranslatedAddressesAreNames(t *testing.T) {
+	p := placer(t, parse(t, "priority=2,tcp,nw_dst=10.0.0.9,actions=ct(commit,table=1,nat(dst=10.0.0.5:80))",
+		"priority=1,tcp,actions=ct(nat,table=1)", "table=1,actions=output:2"))
+	request, err := p.Place(1, tcp("10.0.0.1", "10.0.0.9"))
+	require.NoError(t, err)
+	answer, err := p.Place(2, tcp("10.0.0.5", "10.0.0.1"))
+	require.NoError(t, err)
+	require.NotZero(t, request)
+	require.Equal(t, request, answer)
 }
 
 func TestReferenceStandBoundsWhatItLearns(t *testing.T) {
@@ -114,6 +136,16 @@ func TestPrograms(t *testing.T) {
 		{"a register that tells", "table=0,ip,nw_dst=10.0.0.9,actions=set_field:1->reg0,resubmit(,1);table=1,reg0=2,actions=learn(table=3,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])", ""},
 		{"a clone that tracks", "tcp,nw_dst=10.0.0.9,actions=clone(ct(commit,nat(src=10.0.0.8))),output:2", "translates addresses that are not"},
 		{"an action set that tracks", "tcp,nw_dst=10.0.0.9,actions=write_actions(ct(commit))", "addresses that are not of the program"},
+		{"a destination that may be any", "tcp,nw_dst=10.0.0.9,actions=move:NXM_OF_ETH_SRC[0..31]->NXM_OF_IP_DST[],ct(commit,table=1);table=1,actions=drop", "addresses that are not of the program"},
+		{"a source that may be any, of frames between names", "tcp,nw_src=10.0.0.1,nw_dst=10.0.0.9,actions=move:NXM_OF_ETH_SRC[0..31]->NXM_OF_IP_SRC[],ct(commit,table=1);table=1,actions=drop", "addresses that are not of the program"},
+		{"a destination copied from the source", "tcp,nw_dst=10.0.0.9,actions=move:NXM_OF_IP_SRC[]->NXM_OF_IP_DST[],ct(commit,table=1);table=1,actions=drop", "addresses that are not of the program"},
+		{"a destination out of a register", "tcp,nw_dst=10.0.0.9,actions=set_field:0xa000005->reg1,move:NXM_NX_REG1[]->NXM_OF_IP_DST[],ct(commit,table=1);table=1,actions=drop", ""},
+		{"what is translated may match any name", "tcp,nw_dst=10.0.0.9,actions=ct(commit,table=1,nat(dst=10.1.0.1:80));table=1,ip,nw_dst=10.1.0.1,actions=learn(table=9,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])", "may matter"},
+		{"learning about strangers", "ip,actions=learn(table=1,eth_type=0x800,NXM_OF_IP_DST[]=NXM_OF_IP_SRC[],output:NXM_OF_IN_PORT[])", "neither of its addresses"},
+		{"looking up strangers where others are learned", "priority=2,ip,nw_dst=10.0.0.8,actions=learn(table=1,eth_type=0x800,NXM_OF_IP_DST[]=NXM_OF_IP_SRC[],output:NXM_OF_IN_PORT[]);priority=1,ip,actions=resubmit(,1)", "neither of its addresses"},
+		{"the result of learning", "ip,nw_dst=10.0.0.9,actions=learn(table=3,eth_type=0x800,NXM_OF_IP_DST[]=NXM_OF_IP_SRC[],output:NXM_OF_IN_PORT[],limit=1,result_dst=NXM_NX_REG0[0]),resubmit(,1);table=1,reg0=1,actions=learn(table=9,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])", "may matter"},
+		{"a lookup as if from another port", "ip,nw_dst=10.0.0.9,actions=resubmit(7,1);table=1,in_port=7,actions=learn(table=9,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])", "may matter"},
+		{"a rule behind one that matches some", "priority=9,tcp,nw_dst=10.0.0.9,tp_dst=443,actions=drop;priority=1,tcp,nw_dst=10.0.0.9,actions=learn(table=9,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])", "may matter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := placer(t, parse(t, strings.Split(c.flows, ";")...)).Place(1, tcp("10.0.0.1", "10.0.0.9"))

@@ -31,7 +31,7 @@ const (
 func (v value) meets(p prefix) (a answer, some, others value) {
 	switch v.kind {
 	case key, foreigner:
-		if p.mask != ^uint32(0) && v.area.within(p) {
+		if v.area.within(p) {
 			return yes, v, v
 		}
 		return no, v, v // a prefix longer than the longest it is in, or a name
