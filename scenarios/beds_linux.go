@@ -1,5 +1,11 @@
 package scenarios
 
-import "hpnn/testbed/netns"
+import (
+	"hpnn/testbed/docker"
+	"hpnn/testbed/netns"
+)
 
-var openNetns = netns.OpenBed
+var (
+	openNetns  = netns.OpenBed
+	openDocker = docker.OpenBed
+)

@@ -10,6 +10,10 @@ import (
 	"hpnn/testbed"
 )
 
-func openNetns(model.Topology, testbed.BedConfig) (testbed.Bed, error) {
-	return nil, fmt.Errorf("%w: network namespaces need linux, this is %s", testbed.ErrLacking, runtime.GOOS)
+var openNetns, openDocker = lacking("network namespaces"), lacking("wires to containers")
+
+func lacking(what string) opener {
+	return func(model.Topology, testbed.BedConfig) (testbed.Bed, error) {
+		return nil, fmt.Errorf("%w: %s need linux, this is %s", testbed.ErrLacking, what, runtime.GOOS)
+	}
 }

@@ -22,7 +22,11 @@ type Attached struct {
 // it. With parent the port of the first public segment is a macvlan device on that interface of the host, and its client
 // is left alone. The containers must run (a paused one does); it needs root.
 func Attach(ctx context.Context, t model.Topology, parent string) ([]Attached, error) {
-	w, err := newWiring(ctx, t, parent)
+	return standOf(t).attach(ctx, parent)
+}
+
+func (s stand) attach(ctx context.Context, parent string) ([]Attached, error) {
+	w, err := newWiring(ctx, s, parent)
 	if err != nil {
 		return nil, err
 	}
@@ -30,39 +34,37 @@ func Attach(ctx context.Context, t model.Topology, parent string) ([]Attached, e
 	if err := w.release(ctx); err != nil {
 		return nil, err
 	}
-	for _, a := range w.all {
-		if err := w.attach(ctx, a); err != nil {
-			return nil, fmt.Errorf("attach %s: %w", a.Machine.Container, err)
-		}
+	if err := w.wire(ctx); err != nil {
+		return nil, err
 	}
 	return w.all, w.settle(ctx)
 }
 
-// wiring is one run of Attach.
+// wiring is one run of attach.
 type wiring struct {
-	topology model.Topology
-	parent   string
-	node     *space
-	spaces   map[string]*space // by the machine's name
-	all      []Attached
+	stand  stand
+	parent string
+	node   *space
+	spaces map[string]*space // by the machine's name
+	all    []Attached
 }
 
-func newWiring(ctx context.Context, t model.Topology, parent string) (w *wiring, err error) {
-	pids, err := pids(ctx, t)
+func newWiring(ctx context.Context, s stand, parent string) (w *wiring, err error) {
+	pids, err := s.pids(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w = &wiring{topology: t, parent: parent, spaces: map[string]*space{}}
+	w = &wiring{stand: s, parent: parent, spaces: map[string]*space{}}
 	defer func() {
 		if err != nil {
 			w.close()
 		}
 	}()
-	if w.node, err = enter(t.Node.Name, pids[t.Node.Name]); err != nil {
+	if w.node, err = enter(s.node, pids[s.node]); err != nil {
 		return w, err
 	}
 	w.node.quiet()
-	for _, m := range Site(t) {
+	for _, m := range s.machines {
 		if w.spaces[m.Name], err = enter(m.Container, pids[m.Container]); err != nil {
 			return w, err
 		}
@@ -113,6 +115,16 @@ func (w *wiring) release(ctx context.Context) error {
 	return err
 }
 
+// wire gives every machine its wire.
+func (w *wiring) wire(ctx context.Context) error {
+	for _, a := range w.all {
+		if err := w.attach(ctx, a); err != nil {
+			return fmt.Errorf("attach %s: %w", a.Machine.Container, err)
+		}
+	}
+	return nil
+}
+
 func (w *wiring) attach(ctx context.Context, a Attached) error {
 	m := a.Machine
 	if w.isParents(m) {
@@ -137,7 +149,7 @@ func (w *wiring) attach(ctx context.Context, a Attached) error {
 // settle gives the switch all ports, waits until it has them, and brings their devices up for good. The switch opens a
 // device when it likes, and writes the flags back that it has read: one that was brought up in between is down then.
 func (w *wiring) settle(ctx context.Context) error {
-	bridge := w.topology.Node.Bridge
+	bridge := w.stand.topology.Node.Bridge
 	ports, wait := []string{"--", "wait-until", "Bridge", bridge}, []string{}
 	for _, a := range w.all {
 		p := a.Machine.Port
@@ -161,6 +173,6 @@ func (w *wiring) settle(ctx context.Context) error {
 // vsctl runs ovs-vsctl in the node.
 func (w *wiring) vsctl(ctx context.Context, args ...string) error {
 	const db, timeout = "--db=unix:/run/openvswitch/db.sock", "--timeout=60"
-	_, err := engine(ctx, append([]string{"exec", w.node.name, "ovs-vsctl", db, timeout}, args...)...)
+	_, err := engine(ctx, append([]string{"exec", w.stand.node, "ovs-vsctl", db, timeout}, args...)...)
 	return err
 }

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hpnn/model"
@@ -16,49 +17,54 @@ const composeHead = `# The stand in containers. Generated from the topology: cha
 services:
 `
 
-// composeNode takes the node's name. TOPOLOGY and DATAPATH come from make.
-const composeNode = `
-  %[1]s:
-    image: hpnn-node
-    container_name: %[1]s
-    hostname: %[1]s
-    labels: [hpnn.stand=node]
-    network_mode: none
-    cap_drop: [ALL]
-    cap_add: [NET_ADMIN, NET_RAW]
-    security_opt: ["no-new-privileges:true"]
-    devices: [/dev/net/tun]
-    volumes: ["${TOPOLOGY:-../../examples/hpnn.yaml}:/etc/hpnn/topology.yaml:ro"]
-    command: [--topology, /etc/hpnn/topology.yaml, --datapath, "${DATAPATH:-netdev}"]
-    stop_grace_period: 10s
-`
-
-// composeMachine takes a machine's name, container, image, capabilities and command.
-const composeMachine = `
-  %[1]s:
-    image: %[3]s
-    container_name: %[2]s
-    hostname: %[2]s
-    labels: [hpnn.stand=machine]
-    network_mode: none
-    cap_drop: [ALL]%[4]s
-    security_opt: ["no-new-privileges:true"]
-    command: %[5]s
-`
-
 // Compose is the Compose file of a valid topology. It needs no version of the format in particular: docker-compose 1.29
-// and the plugin of docker read it alike.
+// and the plugin of docker read it alike. TOPOLOGY and DATAPATH come from make.
 func Compose(t model.Topology) string {
 	var b strings.Builder
 	b.WriteString(composeHead[:len(composeHead)-1])
-	fmt.Fprintf(&b, composeNode, t.Node.Name)
+	service(&b, t.Node.Name, nodeContainer(t.Node.Name, "${TOPOLOGY:-../../examples/hpnn.yaml}", "${DATAPATH:-netdev}"))
 	for _, m := range Site(t) {
-		image, capabilities, command := "hpnn-client", "\n    cap_add: [NET_RAW]\n    stop_signal: SIGKILL", "[sleep, infinity]"
-		if m.Role == Backend {
-			image, capabilities = "hpnn-backend", ""
-			command = fmt.Sprintf(`[-name, %s, -listen, ":%d"]`, m.Name, m.Serves)
-		}
-		fmt.Fprintf(&b, composeMachine, m.Name, m.Container, image, capabilities, command)
+		service(&b, m.Name, machineContainer(m))
 	}
 	return b.String()
+}
+
+// service writes a container as a service of Compose.
+func service(b *strings.Builder, name string, c container) {
+	fmt.Fprintf(b, `
+  %s:
+    image: %s
+    container_name: %s
+    hostname: %s
+    labels: %s
+    network_mode: none
+    cap_drop: [ALL]
+`, name, c.image, c.name, c.name, sequence(standLabel+"="+c.is))
+	for _, of := range []struct {
+		key  string
+		list []string
+	}{
+		{"cap_add", c.capabilities}, {"security_opt", []string{noNewPrivileges}}, {"devices", c.devices}, {"volumes", c.volumes}, {"command", c.command},
+	} {
+		if of.list != nil {
+			fmt.Fprintf(b, "    %s: %s\n", of.key, sequence(of.list...))
+		}
+	}
+	if c.stopSignal != "" {
+		fmt.Fprintf(b, "    stop_signal: %s\n", c.stopSignal)
+	}
+	if c.stopGrace != "" {
+		fmt.Fprintf(b, "    stop_grace_period: %s\n", c.stopGrace)
+	}
+}
+
+// sequence is a list in YAML, in one line.
+func sequence(list ...string) string {
+	quoted := slices.Clone(list)
+	for i, s := range quoted {
+		if strings.ContainsAny(s, ":,${}[]") {
+			quoted[i] = `"` + s + `"`
+		}
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }

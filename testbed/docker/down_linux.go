@@ -12,10 +12,7 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-const (
-	standLabel   = "hpnn.stand" // of all containers
-	projectLabel = "com.docker.compose.project=hpnn"
-)
+const projectLabel = "com.docker.compose.project=hpnn"
 
 // Down runs a command that takes the containers away, removes the shim, and says what is left then: containers, networks,
 // namespaces, interfaces.

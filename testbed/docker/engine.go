@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-
-	"hpnn/model"
 )
 
 // engine runs the docker command.
@@ -20,24 +18,6 @@ func engine(ctx context.Context, args ...string) (string, error) {
 		return stdout.String(), fmt.Errorf("docker %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return stdout.String(), nil
-}
-
-// containers are the names of all containers of a topology, the node's first.
-func containers(t model.Topology) []string {
-	all := []string{t.Node.Name}
-	for _, m := range Site(t) {
-		all = append(all, m.Container)
-	}
-	return all
-}
-
-// pids are the first processes of all containers, which must run.
-func pids(ctx context.Context, t model.Topology) (map[string]int, error) {
-	out, err := engine(ctx, append([]string{"inspect", "--format", "{{.Name}} {{.State.Pid}}"}, containers(t)...)...)
-	if err != nil {
-		return nil, fmt.Errorf("%w: run make up", err)
-	}
-	return readPIDs(out)
 }
 
 // readPIDs reads lines "/NAME PID"; the PID of a container that does not run is 0.

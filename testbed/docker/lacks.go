@@ -10,6 +10,15 @@ import (
 
 // Lacks says what this machine needs before the stand can be built, each with advice; nothing if it has all.
 func Lacks(ctx context.Context) (all []string) {
+	all = lacksForContainers(ctx)
+	if runtime.GOOS == "linux" && !hasCompose(ctx) {
+		all = append(all, "Compose is not installed: apt-get install docker-compose, or docker-compose-plugin")
+	}
+	return all
+}
+
+// lacksForContainers says what is missing to run and wire containers.
+func lacksForContainers(ctx context.Context) (all []string) {
 	if runtime.GOOS != "linux" {
 		return []string{"the containers are wired by network namespaces: use linux, in a virtual machine if need be"}
 	}
@@ -21,9 +30,6 @@ func Lacks(ctx context.Context) (all []string) {
 	}
 	if _, err := engine(ctx, "version", "--format", "{{.Server.Version}}"); err != nil {
 		all = append(all, fmt.Sprintf("Docker's engine does not answer: systemctl start docker, or service docker start (%v)", err))
-	}
-	if !hasCompose(ctx) {
-		all = append(all, "Compose is not installed: apt-get install docker-compose, or docker-compose-plugin")
 	}
 	if _, err := os.Stat("/dev/net/tun"); err != nil {
 		all = append(all, "/dev/net/tun is missing, the node's own ports need it: modprobe tun")

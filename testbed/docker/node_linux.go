@@ -110,11 +110,12 @@ func (st status) missing() string {
 // Wait returns when hcd's rules are in the switch and every member is up. When the context ends first, the error says what
 // is missing.
 func Wait(ctx context.Context, t model.Topology) error {
-	pids, err := pids(ctx, t)
+	s := standOf(t)
+	pids, err := s.pids(ctx)
 	if err != nil {
 		return err
 	}
-	node, err := enter(t.Node.Name, pids[t.Node.Name])
+	node, err := enter(s.node, pids[s.node])
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func TestReadPIDs(t *testing.T) {
 }
 
 func TestContainersBeginWithTheNode(t *testing.T) {
-	all := containers(example(t))
+	all := standOf(example(t)).containers()
 	require.Len(t, all, 10)
 	require.Equal(t, "hpnn-lb", all[0])
 }

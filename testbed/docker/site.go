@@ -1,8 +1,10 @@
 package docker
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"hpnn/model"
 )
@@ -26,7 +28,8 @@ type Machine struct {
 	Port      model.Port // of the node's bridge
 	MAC       model.MAC
 	Address   netip.Prefix // with the length of the segment's prefix
-	Serves    uint16       // a backend's TCP port
+	Serves    []uint16     // a backend's TCP ports
+	Healthy   []string     // the paths at which it tells its health, besides /healthz
 	Routes    []Route
 }
 
@@ -60,7 +63,7 @@ func Site(t model.Topology) []Machine {
 			continue // it is behind the uplink, somewhere else
 		}
 		m := machine(h.Name, s, h.Address, h.MAC, h.Port)
-		if m.Serves = servedBy(t, h); m.Serves != 0 {
+		if m.Serves, m.Healthy = servedBy(t, h.Address); m.Serves != nil {
 			m.Role, m.Routes = Backend, append(byNode(t, s), byGateway(t, s)...)
 		}
 		all = append(all, m)
@@ -73,20 +76,51 @@ func Site(t model.Topology) []Machine {
 	return all
 }
 
+// crowded says why a topology cannot be told of in containers: each has a card and a port of its own.
+func crowded(t model.Topology) (reasons []string) {
+	at := map[model.Port]string{}
+	for _, s := range t.Segments {
+		if s.Uplink != nil {
+			at[*s.Uplink] = "what is behind the uplink"
+		}
+	}
+	for _, h := range t.Hosts {
+		if other := at[h.Port]; other != "" {
+			reasons = append(reasons, fmt.Sprintf("%s shares port %s with %s", h.Name, h.Port.Name, other))
+		}
+		at[h.Port] = h.Name
+	}
+	for _, p := range t.Pools {
+		for _, m := range p.Members {
+			if _, ok := t.HostAt(m.Address); !ok {
+				reasons = append(reasons, fmt.Sprintf("member %s is behind a host", m.Name))
+			}
+		}
+	}
+	return reasons
+}
+
 func machine(name string, s model.Segment, a netip.Addr, mac model.MAC, p model.Port) Machine {
 	return Machine{Name: name, Container: prefix + name, Segment: s.Name, Port: p, MAC: mac, Address: netip.PrefixFrom(a, s.Prefix.Bits())}
 }
 
-// servedBy is the port of the first member on a host, 0 if there is none.
-func servedBy(t model.Topology, h model.Host) uint16 {
+// servedBy are the ports of the members at an address, and the paths of their probes that a backend does not know by itself.
+func servedBy(t model.Topology, a netip.Addr) (ports []uint16, healthy []string) {
 	for _, p := range t.Pools {
+		path, _, _ := strings.Cut(p.Health.Path, "?")
 		for _, m := range p.Members {
-			if m.Address == h.Address {
-				return m.Port
+			if m.Address != a {
+				continue
+			}
+			if !slices.Contains(ports, m.Port) {
+				ports = append(ports, m.Port)
+			}
+			if !slices.Contains(append(healthy, "", "/", "/healthz", "/slow"), path) {
+				healthy = append(healthy, path)
 			}
 		}
 	}
-	return 0
+	return ports, healthy
 }
 
 // byNode are the routes to all other segments.

@@ -13,8 +13,8 @@ import (
 func (m Machine) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s:%d %v %v", m.Container, m.Port.Name, m.Port.Number, m.Address, m.MAC)
-	if m.Serves != 0 {
-		fmt.Fprintf(&b, " serves %d", m.Serves)
+	if m.Serves != nil {
+		fmt.Fprintf(&b, " serves %d", m.Serves[0])
 	}
 	for _, r := range m.Routes {
 		to := "default"

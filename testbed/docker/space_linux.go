@@ -112,6 +112,17 @@ func (s *space) up(device string) error {
 	return nil
 }
 
+func (s *space) down(device string) error {
+	link, err := s.handle.LinkByName(device)
+	if err != nil {
+		return fmt.Errorf("find %s in %s: %w", device, s.name, err)
+	}
+	if err := s.handle.LinkSetDown(link); err != nil {
+		return fmt.Errorf("bring %s in %s down: %w", device, s.name, err)
+	}
+	return nil
+}
+
 // ethtoolValue is struct ethtool_value of linux/ethtool.h.
 type ethtoolValue struct{ command, data uint32 }
 

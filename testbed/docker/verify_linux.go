@@ -78,7 +78,7 @@ func Verify(ctx context.Context, t model.Topology, c VerifyConfig, out io.Writer
 // enter opens the namespaces of all containers, those of new containers too when it is called again.
 func (v *verifier) enter(ctx context.Context) error {
 	v.leave()
-	pids, err := pids(ctx, v.topology)
+	pids, err := standOf(v.topology).pids(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (v *verifier) leave() {
 
 // restore undoes what a story that was broken off has left.
 func (v *verifier) restore(ctx context.Context) {
-	for _, name := range containers(v.topology) {
+	for _, name := range standOf(v.topology).containers() {
 		if out, err := engine(ctx, "inspect", "--format", "{{.State.Paused}}", name); err == nil && strings.TrimSpace(out) == "true" {
 			_, _ = engine(ctx, "unpause", name) // the next make up says it, if it stays
 		}

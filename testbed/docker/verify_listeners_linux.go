@@ -69,7 +69,7 @@ func (v *verifier) answers(a ask, l load) {
 	clients, right := map[string]int{}, 0
 	for _, x := range l.answers {
 		clients[x.client]++
-		if m, ok := v.machine(x.backend); ok && x.served == fmt.Sprintf("%v:%d", m.Address.Addr(), m.Serves) {
+		if m, ok := v.machine(x.backend); ok && x.served == fmt.Sprintf("%v:%d", m.Address.Addr(), m.Serves[0]) {
 			right++
 		}
 	}

@@ -103,7 +103,7 @@ func (v *verifier) routing(ctx context.Context) {
 }
 
 func (v *verifier) direct(from, to Machine) {
-	url := fmt.Sprintf("http://%v:%d/", to.Address.Addr(), to.Serves)
+	url := fmt.Sprintf("http://%v:%d/", to.Address.Addr(), to.Serves[0])
 	l := v.spaces[from.Name].ask(url, 4)
 	ok := len(l.failed) == 0
 	for _, a := range l.answers {

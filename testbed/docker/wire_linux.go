@@ -35,7 +35,7 @@ func (w *wiring) wireParent(ctx context.Context, m Machine) error {
 	if err != nil {
 		return fmt.Errorf("find PUB_IF=%s: %w", w.parent, err)
 	}
-	s, _ := w.topology.Segment(m.Segment) // the machine's
+	s, _ := w.stand.topology.Segment(m.Segment) // the machine's
 	attributes := netlink.NewLinkAttrs()
 	attributes.Name, attributes.ParentIndex = m.Port.Name, on.Attrs().Index
 	attributes.HardwareAddr, attributes.Namespace = net.HardwareAddr(s.Gateway.MAC[:]), netlink.NsFd(w.node.ns)

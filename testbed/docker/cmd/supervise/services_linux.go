@@ -13,31 +13,45 @@ const (
 	database = "/run/openvswitch/conf.db"
 	schema   = "/usr/share/openvswitch/vswitch.ovsschema"
 	apiSock  = "/run/hpnn/hcd.sock"
+	holdFile = "/run/hpnn/hold"
 )
+
+// options are what is said of a node's services.
+type options struct {
+	topology string // file
+	datapath string // type
+	log      string // hcd's, a file; empty: the container's
+}
 
 // service is a program that is to run always.
 type service struct {
 	name  string
 	args  []string // the first is the program's path
 	after string   // a file that must be there first
+	held  string   // a file that must not
+	log   string   // the file that what it prints is added to; empty: the container's log
 	made  []string // files of a run, removed before the next
 }
 
 // services are those of a node, in the order they are started in.
-func services(topology, datapath string) []service {
+func services(o options) []service {
 	common := func(name string) []string {
 		return []string{"--pidfile=" + filepath.Join(runDir, name+".pid"), "-vconsole:info", "-vsyslog:off", "-vfile:off"}
 	}
 	db, pid := filepath.Join(runDir, "db.sock"), filepath.Join(runDir, "ovs-vswitchd.pid")
 	vswitchd := append([]string{"/usr/sbin/ovs-vswitchd", "unix:" + db}, common("ovs-vswitchd")...)
-	if datapath == "netdev" {
+	if o.datapath == "netdev" {
 		vswitchd = append(vswitchd, "--disable-system", "--disable-system-route") // the kernel's is not wanted
+	}
+	hcd := []string{"/usr/local/bin/hcd", "--topology", o.topology, "--backend", "ovs", "--datapath", o.datapath,
+		"--ovs-rundir", runDir, "--socket", apiSock, "--state", filepath.Join(stateDir, "state.json")}
+	if o.log != "" {
+		hcd = append(hcd, "--log-json")
 	}
 	return []service{
 		{name: "ovsdb-server", args: append([]string{"/usr/sbin/ovsdb-server", database, "--remote=punix:" + db}, common("ovsdb-server")...), made: []string{db}},
 		{name: "ovs-vswitchd", args: vswitchd, after: db, made: []string{pid}},
-		{name: "hcd", args: []string{"/usr/local/bin/hcd", "--topology", topology, "--backend", "ovs", "--datapath", datapath,
-			"--ovs-rundir", runDir, "--socket", apiSock, "--state", filepath.Join(stateDir, "state.json")}, after: pid},
+		{name: "hcd", args: hcd, after: pid, held: holdFile, log: o.log},
 	}
 }
 

@@ -77,12 +77,14 @@ func (s *supervisor) startDue(now time.Time) {
 		if _, err := os.Stat(c.after); c.after != "" && err != nil {
 			continue
 		}
+		if _, err := os.Stat(c.held); c.held != "" && err == nil {
+			c.wait = 0 // who ended it on purpose does not want it late
+			continue
+		}
 		for _, path := range c.made {
 			_ = os.Remove(path) // there is none in the first run
 		}
-		pid, err := syscall.ForkExec(c.args[0], c.args, &syscall.ProcAttr{
-			Env: append(os.Environ(), "OVS_RUNDIR="+runDir), Files: []uintptr{0, 1, 2},
-		})
+		pid, err := c.start()
 		c.started = now
 		if err != nil {
 			say("cannot start %s: %v", c.name, err)
@@ -92,6 +94,20 @@ func (s *supervisor) startDue(now time.Time) {
 		c.pid = pid
 		say("started %s, pid %d", c.name, pid)
 	}
+}
+
+// start begins a run.
+func (c *child) start() (pid int, err error) {
+	files := []uintptr{0, 1, 2}
+	if c.log != "" {
+		log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return 0, err
+		}
+		defer log.Close()
+		files[1], files[2] = log.Fd(), log.Fd()
+	}
+	return syscall.ForkExec(c.args[0], c.args, &syscall.ProcAttr{Env: append(os.Environ(), "OVS_RUNDIR="+runDir), Files: files})
 }
 
 // bury takes the status of all that ended, children and orphans alike.

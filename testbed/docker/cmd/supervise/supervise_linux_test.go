@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestWaitsLongerForWhatKeepsEnding(t *testing.T) {
 func TestStartsWhatIsDueAndBuriesIt(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	s := newSupervisor([]service{
-		{name: "first", args: []string{"/bin/sh", "-c", "sleep 60"}},
+		{name: "first", args: []string{"/bin/sh", "-c", "exec sleep 60"}},
 		{name: "later", args: []string{"/bin/sh", "-c", "exit 3"}, after: mark},
 	})
 	s.startDue(time.Unix(100, 0))
@@ -38,9 +39,28 @@ func TestStartsWhatIsDueAndBuriesIt(t *testing.T) {
 	require.Zero(t, s.children[0].pid)
 }
 
+func TestStartsWhatIsHeldOnceItIsLetGo(t *testing.T) {
+	dir := t.TempDir()
+	hold, log := filepath.Join(dir, "hold"), filepath.Join(dir, "log")
+	require.NoError(t, os.WriteFile(hold, nil, 0o644))
+	s := newSupervisor([]service{{name: "held", args: []string{"/bin/sh", "-c", "echo a word; exec sleep 60"}, held: hold, log: log}})
+	s.children[0].wait = longWait
+	s.startDue(time.Unix(100, 0))
+	require.Zero(t, s.children[0].pid)
+	require.Zero(t, s.children[0].wait)
+	require.NoError(t, os.Remove(hold))
+	s.startDue(time.Unix(100, 0))
+	require.NotZero(t, s.children[0].pid)
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(log)
+		return err == nil && string(text) == "a word\n"
+	}, 10*time.Second, 5*time.Millisecond)
+	s.stop(nil)
+}
+
 func TestServicesOfTheKernelsDatapathMayUseIt(t *testing.T) {
 	for datapath, want := range map[string]bool{"netdev": true, "system": false} {
-		all := services("t.yaml", datapath)
+		all := services(options{topology: "t.yaml", datapath: datapath})
 		require.Len(t, all, 3)
 		require.Equal(t, want, strings.Contains(strings.Join(all[1].args, " "), "--disable-system "), datapath)
 		require.Contains(t, strings.Join(all[2].args, " "), "--datapath "+datapath)
