@@ -17,21 +17,27 @@ func newSubtable(mask *flow.Key) *subtable {
 	return s
 }
 
-// packed is the words of a value that the subtable compares.
-func (s *subtable) packed(value *flow.Key) []uint64 {
-	words := make([]uint64, len(s.words))
-	for i, p := range s.words {
-		words[i] = value[p.word] & p.mask
+// appendPacked appends the words of a value that the subtable compares.
+func (s *subtable) appendPacked(words []uint64, value *flow.Key) []uint64 {
+	for i := range s.words {
+		p := &s.words[i]
+		words = append(words, value[p.word]&p.mask)
 	}
 	return words
 }
 
 // condition makes value and mask what r matches.
 func (c *classifier) condition(r *rule, value, mask *flow.Key) {
-	if r.home = c.of(mask); r.home == nil {
-		r.home = newSubtable(mask)
+	r.home = c.home(mask)
+	r.value = r.home.appendPacked(make([]uint64, 0, len(r.home.words)), value)
+}
+
+// home is the subtable of a mask, or one that waits for its first rule.
+func (c *classifier) home(mask *flow.Key) *subtable {
+	if s := c.of(mask); s != nil {
+		return s
 	}
-	r.value = r.home.packed(value)
+	return newSubtable(mask)
 }
 
 // insert adds r, whose condition and priority no other rule of the table has.

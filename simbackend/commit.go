@@ -21,12 +21,14 @@ const lastTable = 253
 // commit applies a bundle. Frames see all of it or nothing: if a modification fails, those before
 // it are undone.
 func (s *Switch) commit(b openflow.Bundle) error {
-	t := transaction{sw: s, done: make([]change, 0, len(b)), codes: codes{}}
-	for i, m := range b {
+	t := transaction{sw: s, done: make([]change, 0, len(b)), left: len(b), codes: newCodes()}
+	for i := range b {
+		m := &b[i]
 		if err := t.apply(m); err != nil {
 			t.undo()
-			return &datapath.CommitError{Index: i, Mod: m, Err: err}
+			return &datapath.CommitError{Index: i, Mod: *m, Err: err}
 		}
+		t.left--
 	}
 	return nil
 }
@@ -35,8 +37,35 @@ func (s *Switch) commit(b openflow.Bundle) error {
 type transaction struct {
 	sw    *Switch
 	done  []change
+	left  int // modifications to come
 	codes codes
+	rules []rule   // room for those to come
+	words []uint64 // and for their values
 }
+
+// newRule is room for a rule, which lies together with others that came with it.
+func (t *transaction) newRule() *rule {
+	if len(t.rules) == 0 {
+		t.rules = make([]rule, min(max(t.left, 1), together))
+	}
+	r := &t.rules[0]
+	t.rules = t.rules[1:]
+	return r
+}
+
+// packed is the words of a value that a subtable compares.
+func (t *transaction) packed(s *subtable, value *flow.Key) []uint64 {
+	n := len(s.words)
+	if cap(t.words)-len(t.words) < n {
+		t.words = make([]uint64, 0, n*min(max(t.left, 1), together))
+	}
+	t.words = s.appendPacked(t.words, value)
+	end := len(t.words)
+	return t.words[end-n : end : end]
+}
+
+// together is how many rules share a piece of memory: it is kept as long as one of them is.
+const together = 46
 
 // change is a rule that took the place of another; either may be missing.
 type change struct{ old, new *rule }
@@ -66,44 +95,40 @@ func (t *transaction) undo() {
 	}
 }
 
-func (t *transaction) apply(m openflow.FlowMod) error {
+func (t *transaction) apply(m *openflow.FlowMod) error {
 	switch m.Command {
 	case openflow.Add:
-		return t.add(m.Flow)
+		return t.add(&m.Flow)
 	case openflow.Modify, openflow.ModifyStrict:
-		return t.modify(m)
+		return t.modify(*m)
 	}
-	for _, r := range t.sw.selected(m) {
+	for _, r := range t.sw.selected(*m) {
 		t.change(r, nil)
 	}
 	return nil
 }
 
-// ready checks a flow and works it out, but for its condition.
-func (t *transaction) ready(f openflow.Flow) (*rule, error) {
+// ready checks a flow and works out its actions.
+func (t *transaction) ready(f *openflow.Flow) (*code, error) {
 	if f.Table > lastTable {
 		return nil, errBadTable
 	}
-	if err := f.Validate(); err != nil {
-		return nil, err
-	}
-	code, err := t.codes.compile(f.Actions)
-	if err != nil {
-		return nil, err
-	}
-	f.Actions = code.actions
-	return &rule{flow: f, priority: f.Priority, code: code}, nil
+	return t.codes.ready(f)
 }
 
 // add adds a flow. One with the same key gives way; its counters and idle time go over.
-func (t *transaction) add(f openflow.Flow) error {
-	r, err := t.ready(f)
+func (t *transaction) add(f *openflow.Flow) error {
+	c, err := t.ready(f)
 	if err != nil {
 		return err
 	}
-	value, mask := flow.Compile(f.Match)
-	table := &t.sw.tables[f.Table]
-	table.condition(r, &value, &mask)
+	r := t.newRule()
+	r.flow, r.priority, r.code = *f, f.Priority, c
+	r.flow.Actions = c.actions
+	var value, mask flow.Key
+	flow.CompileTo(f.Match, &value, &mask)
+	r.home = t.sw.tables[f.Table].home(&mask)
+	r.value = t.packed(r.home, &value)
 	old := r.home.exact(&value, f.Priority)
 	if f.Flags&openflow.CheckOverlap != 0 && t.overlaps(f, old) {
 		return errOverlap
@@ -119,7 +144,7 @@ func (t *transaction) add(f openflow.Flow) error {
 	return nil
 }
 
-func (t *transaction) overlaps(f openflow.Flow, same *rule) bool {
+func (t *transaction) overlaps(f *openflow.Flow, same *rule) bool {
 	for r := range t.sw.tables[f.Table].all {
 		if r != same && r.priority == f.Priority && r.flow.Match.Overlaps(f.Match) {
 			return true
@@ -131,14 +156,14 @@ func (t *transaction) overlaps(f openflow.Flow, same *rule) bool {
 // modify changes the actions of the flows selected, and nothing else of them. If there are none, it
 // does nothing: unlike OpenFlow 1.0, later versions do not add the flow.
 func (t *transaction) modify(m openflow.FlowMod) error {
-	r, err := t.ready(m.Flow)
+	c, err := t.ready(&m.Flow)
 	if err != nil {
 		return err
 	}
 	for _, old := range t.sw.selected(m) {
 		f := m.Flow
 		f.Cookie = old.flow.Cookie
-		t.change(old, t.sw.modified(old, f, r.code))
+		t.change(old, t.sw.modified(old, f, c))
 	}
 	return nil
 }

@@ -22,53 +22,6 @@ func compile(actions []openflow.Action) (*code, error) {
 	return c, nil
 }
 
-// codes is lists of actions worked out by what they are: many rules of a bundle do the same, and may
-// share it.
-type codes map[codeKey]*code
-
-// codeKey is a list of at most four actions, each as something that can be compared.
-type codeKey [4]any
-
-// plainTTL stands for a dec_ttl without arguments.
-type plainTTL struct{}
-
-// compile is the function compile, but for lists that were met before.
-func (all codes) compile(actions []openflow.Action) (*code, error) {
-	key, ok := keyOf(actions)
-	if !ok {
-		return compile(actions)
-	}
-	if c := all[key]; c != nil {
-		return c, nil
-	}
-	c, err := compile(actions)
-	if err == nil {
-		all[key] = c
-	}
-	return c, err
-}
-
-// keyOf is the key of a list; ok is false if it is too long or has an action that holds a list.
-func keyOf(actions []openflow.Action) (key codeKey, ok bool) {
-	if len(actions) > len(key) {
-		return key, false
-	}
-	for i, a := range actions {
-		switch a := a.(type) {
-		case openflow.Output, openflow.SetField, openflow.GotoTable, openflow.Move, openflow.Resubmit, openflow.OutputField:
-			key[i] = a
-		case openflow.DecTTL:
-			if a.Controllers != nil {
-				return key, false
-			}
-			key[i] = plainTTL{}
-		default:
-			return key, false
-		}
-	}
-	return key, true
-}
-
 func unsupported(what fmt.Stringer) error {
 	return fmt.Errorf("%v: %w by the simulator", what, datapath.ErrNotSupported)
 }

@@ -55,8 +55,9 @@ func (t text) faultf(remedy, format string, args ...any) error {
 	return t.fault(fmt.Sprintf(format, args...), remedy)
 }
 
-// isSeparator tells what stands between items, and endsKey what ends a key.
-var isSeparator, endsKey = set(", \t\r\n"), set(", \t\r\n:=(")
+// isSeparator tells what stands between items, endsKey what ends a key, and endsValue what may end a
+// value or keep a separator from doing so.
+var isSeparator, endsKey, endsValue = set(", \t\r\n"), set(", \t\r\n:=("), set(", \t\r\n()[]\"")
 
 func set(s string) (in [256]bool) {
 	for i := range len(s) {
@@ -135,6 +136,7 @@ func (t text) valueEnd(i int) (int, error) {
 	for ; i < len(t.s); i++ {
 		c := t.s[i]
 		switch {
+		case !endsValue[c]:
 		case c == '"':
 			end := strings.IndexByte(t.s[i+1:], '"')
 			if end < 0 {

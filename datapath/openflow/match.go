@@ -77,11 +77,15 @@ func split(first Field, n int, v, mask Value, yield func(Term) bool) {
 
 // merge adds t to terms, which it may change, in canonical form.
 func merge(terms []Term, t Term) []Term {
-	if t = t.canonical(); t.Mask.IsZero() {
+	t.canonise()
+	if t.Mask.IsZero() {
 		return terms
 	}
+	if n := len(terms); n == 0 || terms[n-1].Field < t.Field {
+		return append(terms, t)
+	}
 	terms, i := place(terms, t)
-	terms[i] = terms[i].canonical()
+	terms[i].canonise()
 	return terms
 }
 
@@ -100,21 +104,34 @@ func place(terms []Term, t Term) ([]Term, int) {
 	return terms, i
 }
 
-// canonical gives one form to conditions that OVS keeps as one: it knows eight bits of
+// canonise gives one form to conditions that OVS keeps as one: it knows eight bits of
 // ct_state, a frame that is no fragment is no later one, and an untagged frame has no priority.
-func (t Term) canonical() Term {
-	switch {
-	case t.Field == CTState && t.Mask.Lo&0xff == 0xff && t.Value.Lo <= 0xff:
-		t.Mask = Ones(32)
-	case t.Field == CTState && t.Value.Lo <= 0xff:
-		t.Mask.Lo &= 0xff
-	case t.Field == IPFrag && t.Mask.Lo == 1 && t.Value.Lo == 0:
-		t.Mask = U64(3)
-	case t.Field == IPFrag && t.Mask.Lo == 2 && t.Value.Lo == 2:
-		t.Value, t.Mask = U64(FragLater), U64(3)
-	case t.Field == VLANTCI && t.Value.Lo == 0 && t.Mask.Lo == 0xffff:
-		t.Mask.Lo = 0x1fff
+func (t *Term) canonise() {
+	switch t.Field {
+	case CTState:
+		switch {
+		case t.Value.Lo > 0xff:
+		case t.Mask.Lo&0xff == 0xff:
+			t.Mask = Ones(32)
+		default:
+			t.Mask.Lo &= 0xff
+		}
+	case IPFrag:
+		switch {
+		case t.Mask.Lo == 1 && t.Value.Lo == 0:
+			t.Mask = U64(3)
+		case t.Mask.Lo == 2 && t.Value.Lo == 2:
+			t.Value, t.Mask = U64(FragLater), U64(3)
+		}
+	case VLANTCI:
+		if t.Value.Lo == 0 && t.Mask.Lo == 0xffff {
+			t.Mask.Lo = 0x1fff
+		}
 	}
+}
+
+func (t Term) canonical() Term {
+	t.canonise()
 	return t
 }
 

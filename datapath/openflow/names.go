@@ -11,6 +11,7 @@ type fieldName struct {
 
 // meaning is all that a word may mean before "=" or "->", or alone in a match.
 type meaning struct {
+	flow    *flowKey // it is a property of a flow, and no condition
 	fields  []fieldName
 	header  bool      // it is an NXM or OXM name
 	proto   *protocol // it is a keyword

@@ -112,7 +112,7 @@ func init() {
 		"goto_table": (*actionParser).gotoTable, "set_field": (*actionParser).setField,
 		"load": (*actionParser).load, "move": (*actionParser).move,
 		"push": (*actionParser).push, "pop": (*actionParser).pop,
-		"push_vlan": (*actionParser).pushVLAN, "pop_vlan": word(PopVLAN{}), "strip_vlan": word(PopVLAN{}),
+		"push_vlan": (*actionParser).pushVLAN, "pop_vlan": plain(PopVLAN{}), "strip_vlan": plain(PopVLAN{}),
 		"mod_vlan_vid": (*actionParser).modVLANVID, "mod_vlan_pcp": (*actionParser).modVLANPCP,
 		"mod_dl_src": mod(EthSrc), "mod_dl_dst": mod(EthDst),
 		"mod_nw_src": mod(IPSrc), "mod_nw_dst": mod(IPDst),
@@ -120,18 +120,18 @@ func init() {
 		"mod_tp_src": modPort(TCPSrc, UDPSrc, SCTPSrc), "mod_tp_dst": modPort(TCPDst, UDPDst, SCTPDst),
 		"set_tunnel": mod(TunID), "set_tunnel64": mod(TunID),
 		"dec_ttl": (*actionParser).decTTL, "multipath": (*actionParser).multipath,
-		"ct": (*actionParser).ct, "ct_clear": word(CTClear{}), "learn": (*actionParser).learn,
+		"ct": (*actionParser).ct, "ct_clear": plain(CTClear{}), "learn": (*actionParser).learn,
 		"write_metadata": (*actionParser).writeMetadata, "write_actions": (*actionParser).writeActions,
-		"clear_actions": word(ClearActions{}), "clone": (*actionParser).clone,
+		"clear_actions": plain(ClearActions{}), "clone": (*actionParser).clone,
 		"check_pkt_larger": (*actionParser).checkPacketLarger, "fin_timeout": (*actionParser).finTimeout,
 		"group": number(func(id uint32) Action { return Group{id} }), "meter": number(func(id uint32) Action { return Meter{id} }),
-		"set_queue": number(func(id uint32) Action { return SetQueue{id} }), "pop_queue": word(PopQueue{}),
-		"conjunction": (*actionParser).conjunction, "note": (*actionParser).note, "exit": word(Exit{}),
+		"set_queue": number(func(id uint32) Action { return SetQueue{id} }), "pop_queue": plain(PopQueue{}),
+		"conjunction": (*actionParser).conjunction, "note": (*actionParser).note, "exit": plain(Exit{}),
 	}
 }
 
-// word reads an action without arguments.
-func word(a Action) actionReader {
+// plain reads an action without arguments.
+func plain(a Action) actionReader {
 	return func(_ *actionParser, it item) (Action, error) { return a, it.flag() }
 }
 

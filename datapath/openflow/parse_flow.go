@@ -108,8 +108,13 @@ func (p *flowParser) conditions(t text) (actions text, found bool, err error) {
 		if err != nil || !ok {
 			return tail, false, err
 		}
-		if err := p.item(it); err != nil {
-			return tail, false, err
+		switch read := p.match.understand(); {
+		case read == nil:
+			p.match.keep()
+		default:
+			if err := p.item(it, read); err != nil {
+				return tail, false, err
+			}
 		}
 		t = tail
 	}
@@ -131,12 +136,7 @@ func (p *flowParser) checkLine(t, actions text, found bool) error {
 }
 
 // item reads one thing of a line before "actions=".
-func (p *flowParser) item(it *item) error {
-	read := flowKeys[it.key.s]
-	if read == nil {
-		p.match.keep()
-		return nil
-	}
+func (p *flowParser) item(it *item, read *flowKey) error {
 	if p.seen&read.bit != 0 {
 		return it.again()
 	}
@@ -200,7 +200,8 @@ func init() {
 		flowKeys[n.name] = k
 	}
 	bit := uint(1)
-	for _, k := range flowKeys {
+	for key, k := range flowKeys {
+		meanings[key] = &meaning{flow: k}
 		k.bit = bit
 		bit <<= 1
 	}

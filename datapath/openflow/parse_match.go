@@ -17,6 +17,7 @@ func ParseMatch(s string, opts ...Option) (Match, error) {
 		case !ok:
 			return p.finish()
 		}
+		p.understand()
 		p.keep()
 		t = tail
 	}
@@ -32,6 +33,14 @@ type matchParser struct {
 	where []placed
 	slab  []Term // room for the terms of matches to come
 	chunk int    // how much room to make at a time, terms; 0: what a match needs
+	words []word // that lines before had for the items
+	place int    // of the item in the line
+}
+
+// word is a key and what it means.
+type word struct {
+	key string
+	*meaning
 }
 
 // condition is an item of a match and what its key means; nil if that is nothing, or depends on brackets.
@@ -48,7 +57,7 @@ type placed struct {
 
 // begin readies p for a match, keeping its buffers.
 func (p *matchParser) begin(o *options) {
-	p.o, p.n, p.proto.terms, p.terms, p.where = o, 0, p.proto.terms[:0], p.terms[:0], p.where[:0]
+	p.o, p.n, p.place, p.proto.terms, p.terms, p.where = o, 0, 0, p.proto.terms[:0], p.terms[:0], p.where[:0]
 }
 
 // room is where to put the next item. It counts when it is kept.
@@ -59,11 +68,25 @@ func (p *matchParser) room() *item {
 	return &p.items[p.n].item
 }
 
-func (p *matchParser) keep() {
+// understand finds what the key of the next item means, and how to read it if it is a property of the
+// flow. Lines often have the same keys in the same places.
+func (p *matchParser) understand() *flowKey {
 	c := &p.items[p.n]
-	c.meaning = meanings[c.key.s]
-	p.n++
+	if p.place == len(p.words) {
+		p.words = append(p.words, word{})
+	}
+	w := &p.words[p.place]
+	p.place++
+	if w.key != c.key.s {
+		*w = word{c.key.s, meanings[c.key.s]}
+	}
+	if c.meaning = w.meaning; c.meaning == nil {
+		return nil
+	}
+	return c.flow
 }
+
+func (p *matchParser) keep() { p.n++ }
 
 func (p *matchParser) finish() (Match, error) {
 	for i := range p.items[:p.n] {

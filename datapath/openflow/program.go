@@ -137,9 +137,9 @@ func (p Program) Get(k Key) (Flow, bool) {
 
 // Bundle adds every flow of the program.
 func (p Program) Bundle() Bundle {
-	b := make(Bundle, 0, len(p.flows))
-	for _, f := range p.flows {
-		b = append(b, FlowMod{Command: Add, Flow: f})
+	b := make(Bundle, len(p.flows))
+	for i := range p.flows {
+		b[i].Command, b[i].Flow = Add, p.flows[i]
 	}
 	return b
 }

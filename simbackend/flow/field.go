@@ -188,7 +188,15 @@ func Mask(f of.Field) (m Key) {
 // Compile turns a match into a value and a mask: a frame k satisfies it if
 // k[i]&mask[i] == value[i] for every word i.
 func Compile(m of.Match) (value, mask Key) {
-	for _, t := range m.Terms() {
+	CompileTo(m, &value, &mask)
+	return value, mask
+}
+
+// CompileTo is Compile into Keys of the caller's that are zero.
+func CompileTo(m of.Match, value, mask *Key) {
+	terms := m.Terms()
+	for i := range terms {
+		t := &terms[i]
 		p := places[t.Field]
 		if p.width == 128 {
 			value[p.word], value[p.word+1] = value[p.word]|t.Value.Hi, value[p.word+1]|t.Value.Lo
@@ -198,7 +206,6 @@ func Compile(m of.Match) (value, mask Key) {
 		value[p.word] |= t.Value.Lo & p.ones() << p.shift
 		mask[p.word] |= t.Mask.Lo & p.ones() << p.shift
 	}
-	return value, mask
 }
 
 // Used is the set of words of a mask that are not 0, word i as bit i.
