@@ -12,6 +12,7 @@ import (
 
 var (
 	errBadTable = errors.New("table is not one a flow can be in: use 0 to 253")
+	errOwnTable = errors.New("OFPBRC_EPERM: it is about flows of table 254, the switch's own: name another table")
 	errOverlap  = errors.New("OFPFMFC_OVERLAP: another flow of the same priority overlaps, and check_overlap was asked for")
 )
 
@@ -102,10 +103,32 @@ func (t *transaction) apply(m *openflow.FlowMod) error {
 	case openflow.Modify, openflow.ModifyStrict:
 		return t.modify(*m)
 	}
-	for _, r := range t.sw.selected(*m) {
+	found := t.sw.selected(*m)
+	if len(found) == 0 && selectsOwn(*m) {
+		return errOwnTable
+	}
+	for _, r := range found {
 		t.change(r, nil)
 	}
 	return nil
+}
+
+// ownTable is where the switch keeps flows of its own; to them the actions of a table miss go.
+const ownTable = 254
+
+var ownFlows = []openflow.Flow{
+	{Table: ownTable, Match: openflow.Match{}.With(openflow.Reg0, openflow.Value{Lo: 1}), Actions: []openflow.Action{openflow.Controller{}}},
+	{Table: ownTable, Match: openflow.Match{}.With(openflow.Reg0, openflow.Value{Lo: 2})},
+	{Table: ownTable, Match: openflow.Match{}.With(openflow.Reg0, openflow.Value{Lo: 3})},
+}
+
+// selectsOwn reports whether a delete is about flows of the switch's own. OVS hides them from those that name no table,
+// but finds flows of a cookie in all tables.
+func selectsOwn(m openflow.FlowMod) bool {
+	if m.Flow.Table == openflow.CurrentTable && m.CookieMask != ^uint64(0) {
+		return false
+	}
+	return slices.ContainsFunc(ownFlows, m.Selects)
 }
 
 // ready checks a flow and works out its actions.

@@ -151,14 +151,13 @@ func (t *tracer) fail(text string)         { t.add(datapath.NodeError, text) }
 
 // now notes the new value of a field or of a part of it.
 func (t *tracer) now(s openflow.Subfield, k *flow.Key) {
-	text := "0"
-	switch v := k.GetSub(s); {
+	v := k.GetSub(s)
+	text := v.String()
+	switch {
 	case s.Field == openflow.VLANVID && s.IsWhole(): // OVS shows it with the bit that makes a tag
 		text = fmt.Sprint(k.Get(openflow.VLANTCI).Lo & 0x1fff)
 	case s.IsWhole():
 		text = s.Field.Format(v)
-	case !v.IsZero():
-		text = fmt.Sprintf("%#x", v.Lo)
 	}
 	t.note(fmt.Sprintf("%v is now %s", s, text))
 }

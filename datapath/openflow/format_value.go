@@ -6,6 +6,9 @@ import (
 	"strconv"
 )
 
+// String prints v as OVS prints registers and marks: in hexadecimal, and zero as "0".
+func (v Value) String() string { return string(appendHexValue(nil, v)) }
+
 // appendHexValue writes v in hexadecimal, zero as "0", as OVS writes registers and marks.
 func appendHexValue(b []byte, v Value) []byte {
 	if v.IsZero() {
