@@ -53,13 +53,13 @@ type site struct {
 
 // newSite builds the site and takes it away after the test.
 func newSite(t *testing.T) *site {
-	if reason, ok := netns.Available(); !ok {
+	if reason, ok := netns.Available(switchOf(t)); !ok {
 		t.Skip(reason)
 	}
 	s := &site{t: t, port: 2000}
 	programs := build(t)
 	begun := time.Now()
-	bed, err := netns.Open(t.Context(), netns.Config{Topology: topology(t), Programs: programs})
+	bed, err := netns.Open(t.Context(), netns.Config{Topology: topology(t), Programs: programs, Switch: switchOf(t)})
 	require.NoError(t, err)
 	s.bed = bed
 	t.Cleanup(bed.Close)
@@ -86,7 +86,7 @@ func build(t *testing.T) string {
 		return dir
 	}
 	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", dir, "../cmd/hcd", "../cmd/backend").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir, "../cmd/hcd", "../cmd/backend", "../cmd/simswitch").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return dir
 }

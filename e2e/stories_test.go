@@ -31,7 +31,7 @@ var short = []string{
 
 // TestStories tells the stories of scenarios/testdata on real kernels, several at a time, each on a site of its own.
 func TestStories(t *testing.T) {
-	if reason, ok := netns.Available(); !ok {
+	if reason, ok := netns.Available(switchOf(t)); !ok {
 		t.Skip(reason)
 	}
 	t.Setenv("HPNN_BIN", build(t))
@@ -71,6 +71,17 @@ func tell(t *testing.T, r *report, name, path string) {
 
 // bed is where the stories happen.
 func bed() string { return cmp.Or(os.Getenv("HPNN_E2E_BED"), "netns") }
+
+// switchOf is what forwards there.
+func switchOf(t *testing.T) netns.Switch {
+	for _, s := range []netns.Switch{netns.OpenVSwitch, netns.Simulator} {
+		if s.String() == bed() {
+			return s
+		}
+	}
+	require.FailNow(t, "HPNN_E2E_BED is netns or netns-sim")
+	return 0
+}
 
 // chosen tells whether a story is to be told: HPNN_E2E_STORIES is "short", "all", or names separated by commas.
 func chosen(name string) bool {

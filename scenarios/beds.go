@@ -23,6 +23,7 @@ func beds() []struct {
 		{"sim", testbed.OpenSim},
 		{"dummy", testbed.OpenDummy},
 		{"netns", openNetns},
+		{"netns-sim", openNetnsSim},
 		{"docker", openDocker},
 	}
 }

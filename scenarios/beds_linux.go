@@ -6,6 +6,7 @@ import (
 )
 
 var (
-	openNetns  = netns.OpenBed
-	openDocker = docker.OpenBed
+	openNetns    = netns.OpenBed
+	openNetnsSim = netns.OpenSimBed
+	openDocker   = docker.OpenBed
 )

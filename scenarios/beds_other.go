@@ -10,7 +10,7 @@ import (
 	"hpnn/testbed"
 )
 
-var openNetns, openDocker = lacking("network namespaces"), lacking("wires to containers")
+var openNetns, openNetnsSim, openDocker = lacking("network namespaces"), lacking("network namespaces"), lacking("wires to containers")
 
 func lacking(what string) opener {
 	return func(model.Topology, testbed.BedConfig) (testbed.Bed, error) {

@@ -135,7 +135,7 @@ conns
 conns total`,
 	run: func(t *story, a *args) error {
 		total, texts := a.has("total"), a.rest()
-		if err := a.done(); err != nil {
+		if err := errors.Join(a.done(), t.catchUp()); err != nil {
 			return err
 		}
 		conns, err := t.bed.Switch().Bridge().Conntrack().Connections(context.Background(), datapath.ConnFilter{})

@@ -220,6 +220,7 @@ more than there is, is skipped with the reason (` + "`lbctl scenario run --bed B
 - ` + "`dummy`" + `: the switch is a real ovs-vswitchd, time is virtual, and a story prints what it prints on sim. See [testing.md](testing.md).
 - ` + "`netns`" + `: real kernels, real HTTP, a real switch and the daemon as a process, in network namespaces (` + "`make e2e`" + `; root).
 - ` + "`docker`" + `: the same in containers, of the stand's images (` + "`make verify`" + `; root). See [docker.md](docker.md).
+- ` + "`netns-sim`" + `: the site of netns with the simulator as the switch, in a process of its own (` + "`make e2e BED=netns-sim`" + `; root).
 
 | Feature | Meaning |
 |---|---|

@@ -21,6 +21,7 @@ type options struct {
 	show     bool
 	rundir   string
 	datapath string
+	sim      string // the socket of a simswitch
 }
 
 func command() *cobra.Command {
@@ -48,7 +49,7 @@ Exit codes: 0 ended as told; 1 failed; 2 usage, or input that cannot be used.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.topology, "topology", "", "the topology `FILE` (YAML)")
-	f.StringVar(&o.backend, "backend", "ovs", "the switch: ovs, or sim for a simulated site")
+	f.StringVar(&o.backend, "backend", "ovs", "the switch: ovs; sim for a simulated site; simswitch for a simulator among real devices")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:9111", "`ADDRESS` of the API; empty for none")
 	f.StringVar(&o.socket, "socket", "", "`PATH` of a unix socket for the API")
 	f.StringVar(&o.state, "state", "", "`FILE` that keeps drained members over a restart")
@@ -56,6 +57,7 @@ Exit codes: 0 ended as told; 1 failed; 2 usage, or input that cannot be used.`,
 	f.BoolVar(&o.show, "show", false, "show the members on the terminal, refreshed")
 	f.StringVar(&o.rundir, "ovs-rundir", "/var/run/openvswitch", "`DIR` of the sockets of Open vSwitch")
 	f.StringVar(&o.datapath, "datapath", "", "`TYPE` of a new bridge's datapath: system or netdev; empty: what the host has")
+	f.StringVar(&o.sim, "simswitch", "/run/simswitch.sock", "`PATH` of the socket of a simswitch")
 	_ = c.MarkFlagRequired("topology") // the flag exists
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return inputError{err} })
 	return c

@@ -130,7 +130,7 @@ func TestWhatCannotStart(t *testing.T) {
 		want string
 	}{
 		"no topology":        {options{topology: "none.yaml", backend: "sim"}, "none.yaml"},
-		"unknown backend":    {options{topology: example, backend: "magic"}, "use ovs or sim"},
+		"unknown backend":    {options{topology: example, backend: "magic"}, "use ovs, sim or simswitch"},
 		"impossible address": {options{topology: example, backend: "sim", listen: "256.0.0.1:1"}, "listen"},
 	} {
 		t.Run(name, func(t *testing.T) {

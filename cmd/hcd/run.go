@@ -90,8 +90,10 @@ func open(ctx context.Context, o options, t model.Topology, log *slog.Logger) (s
 		return openSim(t)
 	case "ovs":
 		return openOVS(ctx, o, t, log)
+	case "simswitch":
+		return openSimswitch(ctx, o, t, log)
 	}
-	return site{}, inputError{fmt.Errorf("backend %q: use ovs or sim", o.backend)}
+	return site{}, inputError{fmt.Errorf("backend %q: use ovs, sim or simswitch", o.backend)}
 }
 
 // listen opens the API's addresses. A socket that a dead daemon left behind is taken over.

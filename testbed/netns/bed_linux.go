@@ -14,7 +14,8 @@ import (
 // Config describes a site.
 type Config struct {
 	Topology model.Topology // a valid one
-	Programs string         // the directory of the programs hcd and backend
+	Programs string         // the directory of the programs hcd and backend, and of simswitch for the Simulator
+	Switch   Switch         // Open vSwitch if not set
 }
 
 // Bed is the site of a topology: its machines, a switch that runs, and hcd once it is started.
@@ -27,16 +28,16 @@ type Bed struct {
 	captures map[string]*capture // by the port of the switch
 	closing  sync.Once
 
-	mu       sync.Mutex // of what is restarted
-	database *process
-	vswitchd *process
-	hcd      *process
+	forwarder forwarder
+
+	mu  sync.Mutex // of what is restarted
+	hcd *process
 }
 
 // Open builds the site: namespaces, cables, backends and an empty switch. The context bounds this only. Whatever
 // happens, nothing stays when it fails.
 func Open(ctx context.Context, c Config) (*Bed, error) {
-	if reason, ok := Available(); !ok {
+	if reason, ok := Available(c.Switch); !ok {
 		return nil, fmt.Errorf("build the site: %s", reason)
 	}
 	building.RLock()
@@ -45,6 +46,7 @@ func Open(ctx context.Context, c Config) (*Bed, error) {
 		return nil, fmt.Errorf("remove what dead runs have left: %w", err)
 	}
 	b := &Bed{config: c, captures: map[string]*capture{}}
+	b.forwarder = b.newForwarder()
 	register(b)
 	if err := b.open(ctx); err != nil {
 		b.Close()
@@ -66,10 +68,7 @@ func (b *Bed) open(ctx context.Context) (err error) {
 	if err := b.addMachines(); err != nil {
 		return err
 	}
-	if err := b.createDatabase(ctx); err != nil {
-		return err
-	}
-	return b.StartVswitchd(ctx)
+	return b.StartSwitch(ctx)
 }
 
 // newSpace makes a namespace whose name is unique among all runs and beds.
@@ -91,13 +90,12 @@ func (b *Bed) TopologyFile() string { return filepath.Join(b.dir, "topology.yaml
 func (b *Bed) Close() {
 	b.closing.Do(func() {
 		defer forget(b)
-		b.mu.Lock()
-		processes := []*process{b.hcd, b.vswitchd, b.database}
-		b.mu.Unlock()
+		processes := []*process{b.running(&b.hcd)}
 		for _, m := range b.machines {
 			processes = append(processes, m.backend)
 		}
 		var ends sync.WaitGroup
+		ends.Go(b.forwarder.stop)
 		for _, p := range processes {
 			ends.Go(p.stop)
 		}

@@ -70,7 +70,7 @@ func TestCapturesKeepTheNewest(t *testing.T) {
 
 // available skips the test where no site can be built.
 func available(t *testing.T) {
-	if reason, ok := Available(); !ok {
+	if reason, ok := Available(OpenVSwitch); !ok {
 		t.Skip(reason)
 	}
 }
@@ -89,11 +89,11 @@ func TestSiteComesAndGoes(t *testing.T) {
 	defer bed.Close()
 
 	// The switch forwards between kernels, once it has a bridge.
-	add := []string{"--db=" + bed.databaseAddress(), "add-br", "br-lb", "--", "set", "bridge", "br-lb", "datapath_type=netdev"}
+	add := []string{"--db=" + bed.OVS().databaseAddress(), "add-br", "br-lb", "--", "set", "bridge", "br-lb", "datapath_type=netdev"}
 	for _, m := range bed.Machines() {
 		add = append(add, "--", "add-port", "br-lb", m.Port)
 	}
-	_, err = bed.Tool(t.Context(), "ovs-vsctl", add...)
+	_, err = bed.OVS().Tool(t.Context(), "ovs-vsctl", add...)
 	require.NoError(t, err)
 	be1, be3 := bed.Machine("be1"), bed.Machine("be3")
 	ttl, err := be1.Ping(be3.Address.Addr(), 10*time.Second)
@@ -112,7 +112,7 @@ func TestSiteComesAndGoes(t *testing.T) {
 		require.FileExists(t, filepath.Join(dir, file))
 	}
 
-	pid := bed.vswitchd.process.Pid
+	pid := bed.OVS().vswitchd.process.Pid
 	require.Len(t, leftovers(t, os.Getpid()), 10)
 	bed.Close()
 	bed.Close()

@@ -15,8 +15,9 @@ func (b *Bed) apiSocket() string { return b.path("hcd.sock") }
 
 // StartHCD starts the daemon and returns when its API answers.
 func (b *Bed) StartHCD(ctx context.Context) error {
-	p, err := b.node.start(b.dir, "hcd", filepath.Join(b.config.Programs, "hcd"), "--topology", b.TopologyFile(), "--backend", "ovs",
-		"--ovs-rundir", b.dir, "--datapath", "netdev", "--socket", b.apiSocket(), "--listen", "", "--log-json", "--state", b.path("state.json"))
+	args := append(b.forwarder.flags(), "--topology", b.TopologyFile(), "--socket", b.apiSocket(), "--listen", "", "--log-json",
+		"--state", b.path("state.json"))
+	p, err := b.node.start(b.dir, "hcd", filepath.Join(b.config.Programs, "hcd"), args...)
 	if err != nil {
 		return err
 	}

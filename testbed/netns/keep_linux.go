@@ -14,20 +14,7 @@ func (b *Bed) Keep(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("keep: %w", err)
 	}
-	bridge := b.config.Topology.Node.Bridge
-	err := b.writeCaptures(dir)
-	for name, call := range map[string][]string{
-		"flows.txt":     {"ovs-ofctl", "-O", "OpenFlow15", "--no-names", "dump-flows", bridge},
-		"ports.txt":     {"ovs-ofctl", "-O", "OpenFlow15", "dump-ports-desc", bridge},
-		"counters.txt":  {"ovs-ofctl", "-O", "OpenFlow15", "dump-ports", bridge},
-		"datapath.txt":  {"ovs-appctl", "dpctl/dump-flows", "-m", "netdev@ovs-netdev"},
-		"conntrack.txt": {"ovs-appctl", "dpctl/dump-conntrack", "-m", "netdev@ovs-netdev"},
-		"coverage.txt":  {"ovs-appctl", "coverage/show"},
-		"database.txt":  {"ovs-vsctl", "--db=" + b.databaseAddress(), "--timeout=3", "show"},
-	} {
-		text, e := b.Tool(ctx, call[0], call[1:]...)
-		err = errors.Join(err, e, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
-	}
+	err := errors.Join(b.writeCaptures(dir), b.forwarder.dump(ctx, dir))
 	for _, path := range []string{"/status", "/status.txt", "/metrics"} {
 		body, e := b.Call(ctx, "GET", path)
 		err = errors.Join(err, e, os.WriteFile(filepath.Join(dir, "hcd-"+filepath.Base(path)), body, 0o644))

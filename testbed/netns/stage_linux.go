@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -13,7 +15,6 @@ import (
 	"hpnn/internal/api"
 	"hpnn/internal/packet"
 	"hpnn/model"
-	"hpnn/ovsbackend"
 	"hpnn/testbed"
 	"hpnn/testbed/realtime"
 )
@@ -21,16 +22,25 @@ import (
 // OpenBed builds the site of a topology for a story. The programs hcd and backend are looked for in the directory that
 // HPNN_BIN names, beside the caller's own program, and in PATH.
 func OpenBed(t model.Topology, c testbed.BedConfig) (testbed.Bed, error) {
-	if reason, ok := Available(); !ok {
+	return openBed(OpenVSwitch, t, c)
+}
+
+// OpenSimBed does so with the simulator as the switch: the program simswitch must be there, too.
+func OpenSimBed(t model.Topology, c testbed.BedConfig) (testbed.Bed, error) {
+	return openBed(Simulator, t, c)
+}
+
+func openBed(s Switch, t model.Topology, c testbed.BedConfig) (testbed.Bed, error) {
+	if reason, ok := Available(s); !ok {
 		return nil, fmt.Errorf("%w: %s", testbed.ErrLacking, reason)
 	}
-	programs, err := findPrograms()
+	programs, err := findPrograms(s.programs())
 	if err != nil {
-		return nil, fmt.Errorf("open bed netns: %w", err)
+		return nil, fmt.Errorf("open bed %v: %w", s, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
-	b, err := Open(ctx, Config{Topology: t, Programs: programs})
+	b, err := Open(ctx, Config{Topology: t, Programs: programs, Switch: s})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +60,7 @@ var (
 )
 
 // Name implements realtime.Site.
-func (stage) Name() string { return "netns" }
+func (s stage) Name() string { return s.config.Switch.String() }
 
 // Can implements realtime.Site.
 func (s stage) Can(f testbed.Feature) error {
@@ -99,17 +109,13 @@ func (s stage) Daemon() realtime.Daemon { return daemon{s.Bed} }
 
 // Bridge implements realtime.Site.
 func (s stage) Bridge(ctx context.Context) (datapath.Bridge, error) {
-	b, err := ovsbackend.Open(ctx, ovsbackend.Config{RunDir: s.dir, Bridge: s.config.Topology.Node.Bridge})
-	if err != nil {
-		return nil, err
-	}
-	return counting{b, s.Bed}, nil
+	return s.forwarder.bridge(ctx)
 }
 
 // RestartSwitch implements realtime.Site.
 func (s stage) RestartSwitch(ctx context.Context) error {
-	s.KillVswitchd()
-	return s.StartVswitchd(ctx)
+	s.KillSwitch()
+	return s.StartSwitch(ctx)
 }
 
 // Close implements realtime.Site.
@@ -165,7 +171,7 @@ func (a actor) Act(act testbed.Act) error {
 	case testbed.Revive:
 		return a.bed.Revive(a.m)
 	}
-	return fmt.Errorf("do %d to %s: bed netns cannot", act.Kind, a.m.Name)
+	return fmt.Errorf("do %d to %s: bed %v cannot", act.Kind, a.m.Name, a.bed.config.Switch)
 }
 
 // daemon is hcd on a stage.
@@ -194,35 +200,18 @@ func (d daemon) API() *api.Client { return api.NewClient(d.bed.apiSocket()) }
 // Log implements realtime.Daemon.
 func (d daemon) Log() string { return d.bed.path("hcd.log") }
 
-// counting is a switch whose counters can be brought up to date.
-type counting struct {
-	datapath.Bridge
-	bed *Bed
-}
-
-// Count implements testbed.Counter: the datapath adds up now and then what it has counted; a turn that began before the call
-// is not enough.
-func (c counting) Count(ctx context.Context) error {
-	for range 2 {
-		if _, err := c.bed.Tool(ctx, "ovs-appctl", "revalidator/wait"); err != nil {
-			return fmt.Errorf("bring counters up to date: %w", err)
-		}
-	}
-	return nil
-}
-
-// findPrograms finds the directory of hcd and backend.
-func findPrograms() (string, error) {
+// findPrograms finds the directory of programs.
+func findPrograms(names []string) (string, error) {
 	candidates := []string{os.Getenv("HPNN_BIN")}
 	if self, err := os.Executable(); err == nil {
 		candidates = append(candidates, filepath.Dir(self))
 	}
 	for _, dir := range append(candidates, filepath.SplitList(os.Getenv("PATH"))...) {
-		if dir != "" && executable(dir, "hcd") && executable(dir, "backend") {
+		if dir != "" && !slices.ContainsFunc(names, func(name string) bool { return !executable(dir, name) }) {
 			return filepath.Abs(dir)
 		}
 	}
-	return "", errors.New("find hcd and backend: build them (make build) and run bin/lbctl, or name their directory in HPNN_BIN")
+	return "", fmt.Errorf("find %s: build them (make build) and run bin/lbctl, or name their directory in HPNN_BIN", strings.Join(names, ", "))
 }
 
 func executable(dir, name string) bool {
