@@ -3,6 +3,7 @@ package ovsbackend
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -28,6 +29,8 @@ type Bridge struct {
 
 	usual atomic.Int64 // number of flows to make room for
 
+	noting sync.Mutex // held while Info changes and that is told
+
 	mu       sync.Mutex
 	info     Info
 	spelling spelling
@@ -44,6 +47,8 @@ type Info struct {
 	Database     string
 	PortProblems map[string]string // why the switch cannot use a port now, in its own words, by port
 	HostProblem  error             // why this host's side of internal ports could not be set up again after a restart; or nil
+	// ConfigProblem is why bridge and ports could not be put in order after somebody had changed them, or nil.
+	ConfigProblem error
 }
 
 // Open connects to a switch, creates or adopts the bridge and puts its ports in order. The context bounds
@@ -96,16 +101,14 @@ func (b *Bridge) start(ctx context.Context) error {
 }
 
 func (b *Bridge) startSwitch(ctx context.Context, db *database) (*ovsproto.Session, error) {
-	if err := b.configure(ctx, db); err != nil {
+	if _, err := b.configure(ctx, db); err != nil {
 		return nil, err
 	}
 	version, err := b.appctl(ctx, "version")
 	if err != nil {
 		return nil, err
 	}
-	b.mu.Lock()
-	b.info.Version = versionNumber(version)
-	b.mu.Unlock()
+	b.note(func(i *Info) { i.Version = versionNumber(version) })
 	return b.connect(ctx)
 }
 
@@ -114,6 +117,24 @@ func (b *Bridge) Info() Info {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.info
+}
+
+// note changes what is known of the switch, and tells it if that makes a difference.
+func (b *Bridge) note(change func(*Info)) {
+	b.noting.Lock()
+	defer b.noting.Unlock()
+	before := b.Info()
+	after := before
+	change(&after)
+	if reflect.DeepEqual(before, after) {
+		return
+	}
+	b.mu.Lock()
+	b.info = after
+	b.mu.Unlock()
+	if b.config.Changed != nil {
+		b.config.Changed(after)
+	}
 }
 
 // Events implements datapath.Bridge.

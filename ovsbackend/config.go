@@ -31,6 +31,9 @@ type Config struct {
 	Ports []PortConfig
 	// Wording is the form in which flows go to the switch and come back.
 	Wording Wording
+	// Changed is called whenever what Info tells has changed, from Open on; one call at a time. It must not wait for
+	// the Bridge.
+	Changed func(Info)
 	// Timeout bounds each call, whatever its context allows; 0: DefaultTimeout.
 	Timeout time.Duration
 }

@@ -14,29 +14,28 @@ import (
 	"hpnn/internal/ovsproto"
 )
 
-// configure puts bridge, ports and their addresses in order. Doing it again changes nothing.
-func (b *Bridge) configure(ctx context.Context, db *database) error {
+// configure puts bridge, ports and their addresses in order, and says whether the database had to change for that. Doing it
+// again changes nothing.
+func (b *Bridge) configure(ctx context.Context, db *database) (changed bool, err error) {
 	b.repair.Lock()
 	defer b.repair.Unlock()
 	have, err := db.contents(ctx)
 	if err != nil {
-		return unavailable(ctx, "configure", err)
+		return false, unavailable(ctx, "configure", err)
 	}
 	kind := datapathType(b.config, have)
 	changes, err := plan(db, have, b.config, kind)
 	if err != nil {
-		return fmt.Errorf("configure: %w", err)
+		return false, fmt.Errorf("configure: %w", err)
 	}
 	if err := db.commit(ctx, have, changes); err != nil {
-		return unavailable(ctx, "configure", err)
+		return true, unavailable(ctx, "configure", err)
 	}
 	if have, err = db.contents(ctx); err != nil {
-		return unavailable(ctx, "configure", err)
+		return true, unavailable(ctx, "configure", err)
 	}
-	b.mu.Lock()
-	b.info.Datapath, b.info.PortProblems = typeName(kind), portProblems(b.config.Ports, have)
-	b.mu.Unlock()
-	return b.host.setUp(b.config.Ports)
+	b.note(func(i *Info) { i.Datapath, i.PortProblems = typeName(kind), portProblems(b.config.Ports, have) })
+	return len(changes) > 0, b.host.setUp(b.config.Ports)
 }
 
 // datapathType is the one the bridge has or is to have.
@@ -79,25 +78,24 @@ func portProblems(ports []PortConfig, have contents) map[string]string {
 
 // portChanged forgets the problem of a port that has appeared under its number.
 func (b *Bridge) portChanged(p ovsproto.Port) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	for _, c := range b.config.Ports {
 		if c.Name == p.Name && uint32(c.Number) == p.Number {
-			b.info.PortProblems = maps.Clone(b.info.PortProblems) // others may be reading the old one
-			delete(b.info.PortProblems, p.Name)
+			b.note(func(i *Info) {
+				i.PortProblems = maps.Clone(i.PortProblems) // others may be reading the old one
+				delete(i.PortProblems, p.Name)
+			})
 		}
 	}
 }
 
-// watchDatabase notes the end of a connection to ovs-vswitchd's database and makes a new one. What the
-// database then says may be something else, so everything is put in order and looked at again.
+// watchDatabase puts bridge and ports in order again when somebody has changed them. It notes the end of the connection
+// to ovs-vswitchd's database and makes a new one. What the database then says may be something else, so everything is put
+// in order and looked at again.
 func (b *Bridge) watchDatabase(db *database) {
 	for db != nil {
-		select {
-		case <-b.life.Done():
+		if !b.tidy(db) {
 			db.Close()
 			return
-		case <-db.lost:
 		}
 		b.link.suspend()
 		db.Close()
@@ -106,7 +104,7 @@ func (b *Bridge) watchDatabase(db *database) {
 			if err != nil {
 				return nil, err
 			}
-			if err := b.configure(ctx, db); err != nil {
+			if _, err := b.configure(ctx, db); err != nil {
 				db.Close()
 				return nil, err
 			}
@@ -115,6 +113,47 @@ func (b *Bridge) watchDatabase(db *database) {
 		})
 		if db != nil && b.link.isUp() {
 			b.events.Put(datapath.Event{Kind: datapath.Connected})
+		}
+	}
+}
+
+const (
+	tidyAfter = 200 * time.Millisecond // who makes a port anew may need more than one step
+	tidyMost  = 10 * time.Second       // the longest pause, if somebody else wants it otherwise again and again
+)
+
+// tidy puts in order what others change in the database, until the connection to it is lost. It returns false when the
+// Bridge is closed.
+func (b *Bridge) tidy(db *database) (lost bool) {
+	pause := tidyAfter
+	for {
+		select {
+		case <-b.life.Done():
+			return false
+		case <-db.lost:
+			return true
+		case <-db.changed:
+		}
+		select {
+		case <-b.life.Done():
+			return false
+		case <-time.After(pause):
+		}
+		select {
+		case <-db.changed:
+		default:
+		}
+		tidied := false
+		err := b.do(b.life, "put in order", func(ctx context.Context) (err error) {
+			tidied, err = b.configure(ctx, db)
+			return err
+		})
+		b.note(func(i *Info) { i.ConfigProblem = err })
+		if tidied && b.link.isUp() { // what has been changed back may have cost flows
+			b.events.Put(datapath.Event{Kind: datapath.Connected})
+		}
+		if pause = min(2*pause, tidyMost); !tidied && err == nil {
+			pause = tidyAfter
 		}
 	}
 }
@@ -134,9 +173,7 @@ func (b *Bridge) repairSwitch() {
 	defer cancel()
 	b.awaitPorts(ctx)
 	err := b.host.setUp(b.config.Ports)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.info.HostProblem = err
+	b.note(func(i *Info) { i.HostProblem = err })
 }
 
 // awaitPorts waits until all internal ports are there, or the time is over.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/ovn-org/libovsdb/cache"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
@@ -46,7 +47,8 @@ type (
 // database is a connection to ovsdb-server with a copy of the tables above.
 type database struct {
 	client.Client
-	lost chan struct{} // closed when the connection has ended
+	lost    chan struct{} // closed when the connection has ended
+	changed chan struct{} // holds one when a bridge, a port or a device has changed
 }
 
 const configPoll = 2 * time.Millisecond
@@ -62,7 +64,7 @@ func openDatabase(ctx context.Context, address string) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &database{c, make(chan struct{})}
+	d := &database{c, make(chan struct{}), make(chan struct{}, 1)}
 	failed := make(chan struct{})
 	go d.watch(failed) // from the beginning on: the library tells the end to who listens then
 	if err := d.connect(ctx); err != nil {
@@ -99,7 +101,23 @@ func (d *database) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("monitor the tables: %w", err)
 	}
+	d.Cache().AddEventHandler(&cache.EventHandlerFuncs{
+		AddFunc:    func(table string, _ model.Model) { d.note(table) },
+		UpdateFunc: func(table string, _, _ model.Model) { d.note(table) },
+		DeleteFunc: func(table string, _ model.Model) { d.note(table) },
+	})
 	return nil
+}
+
+// note takes notice of a change. Counts of changes, which are all that the root table has besides, are none.
+func (d *database) note(table string) {
+	if table == "Open_vSwitch" {
+		return
+	}
+	select {
+	case d.changed <- struct{}{}:
+	default:
+	}
 }
 
 // contents are the tables at one moment.

@@ -3,6 +3,7 @@ package ovsbackend_test
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -140,6 +141,44 @@ func TestLostConfigurationIsMadeAgain(t *testing.T) {
 		return err == nil && len(ports) == 3 && d.vsctl("get-fail-mode", "brt") == "secure"
 	}, patience, 20*time.Millisecond)
 	await(t, b, datapath.Connected)
+	require.Empty(t, flows(t, b))
+}
+
+// Ports that are removed, or made anew as hypervisors do when a machine starts, come back under their numbers, and a bridge
+// that was changed is put in order.
+func TestWhatOthersChangeIsPutInOrder(t *testing.T) {
+	d := startDaemons(t, withDummies...)
+	b := openWithin(t, d.config())
+	await(t, b, datapath.Connected)
+	require.NoError(t, b.Commit(t.Context(), program(t, "table=0,priority=5,in_port=7 actions=output:3").Bundle()))
+	inOrder := func(what string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			ports, err := b.Ports(t.Context())
+			return err == nil && slices.Equal([]openflow.PortNo{3, 7, openflow.PortLocal}, portNumbers(ports)) &&
+				d.vsctl("get-fail-mode", "brt") == "secure" && len(b.Info().PortProblems) == 0 && b.Info().ConfigProblem == nil
+		}, patience, 20*time.Millisecond, what)
+		require.Equal(t, "7", d.vsctl("get", "interface", "up0", "ofport"))
+	}
+	d.vsctl("del-port", "brt", "up0")
+	inOrder("a port was removed")
+	d.vsctl("--if-exists", "del-port", "up0", "--", "add-port", "brt", "up0")
+	inOrder("a port was made anew")
+	require.Len(t, flows(t, b), 1)
+	d.vsctl("set-fail-mode", "brt", "standalone") // which flushes the flows
+	inOrder("the fail mode was changed")
+	await(t, b, datapath.Connected)
+
+	d.vsctl("del-port", "brt", "up0", "--", "add-br", "other", "--", "set", "bridge", "other", "datapath_type=dummy", "--", "add-port", "other", "up0")
+	require.Eventually(t, func() bool { return b.Info().ConfigProblem != nil }, patience, 20*time.Millisecond)
+	require.ErrorContains(t, b.Info().ConfigProblem, `port up0 is on bridge "other": remove it there first`)
+	d.vsctl("del-br", "other")
+	inOrder("it is free again")
+
+	d.vsctl("del-br", "brt")
+	await(t, b, datapath.Disconnected)
+	await(t, b, datapath.Connected)
+	inOrder("the bridge was removed")
 	require.Empty(t, flows(t, b))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -16,17 +17,37 @@ import (
 // openOVS makes the bridge of the topology's node, or adopts it, and gives the node's kernel its probe
 // addresses.
 func openOVS(ctx context.Context, o options, t model.Topology, log *slog.Logger) (site, error) {
-	c := ovsbackend.Config{RunDir: o.rundir, Bridge: t.Node.Bridge, DatapathType: o.datapath, Ports: ports(t)}
+	c := ovsbackend.Config{RunDir: o.rundir, Bridge: t.Node.Bridge, DatapathType: o.datapath, Ports: ports(t), Changed: reporter(log)}
 	b, err := ovsbackend.Open(ctx, c)
 	if err != nil {
 		return site{}, fmt.Errorf("open bridge %s: %w", t.Node.Bridge, err)
 	}
 	info := b.Info()
 	log.Info("bridge is ready", "bridge", info.Bridge, "datapath", info.Datapath, "ovs", info.Version, "rundir", info.RunDir)
-	for port, problem := range info.PortProblems {
-		log.Warn("port cannot be used", "port", port, "problem", problem)
-	}
 	return site{bridge: b}, nil
+}
+
+// reporter logs what becomes of the switch's ports and of the bridge's configuration.
+func reporter(log *slog.Logger) func(ovsbackend.Info) {
+	var known ovsbackend.Info
+	return func(i ovsbackend.Info) {
+		for _, port := range slices.Sorted(maps.Keys(i.PortProblems)) {
+			if problem := i.PortProblems[port]; known.PortProblems[port] != problem {
+				log.Warn("port cannot be used", "port", port, "problem", problem)
+			}
+		}
+		for _, port := range slices.Sorted(maps.Keys(known.PortProblems)) {
+			if _, still := i.PortProblems[port]; !still {
+				log.Info("port can be used", "port", port)
+			}
+		}
+		for _, p := range []struct{ was, is error }{{known.HostProblem, i.HostProblem}, {known.ConfigProblem, i.ConfigProblem}} {
+			if p.is != nil && fmt.Sprint(p.is) != fmt.Sprint(p.was) {
+				log.Error("bridge cannot be put in order", "bridge", i.Bridge, "err", p.is)
+			}
+		}
+		known = i
+	}
 }
 
 // ports are the bridge's ports: those of the topology, of which the probe ports belong to this host.
