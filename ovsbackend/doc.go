@@ -17,6 +17,9 @@
 // with its context or after Config.Timeout. What Open vSwitch says when it refuses is in the error; when
 // it does not answer, the error wraps datapath.ErrUnavailable and says what was tried.
 //
+// The bridge and the ports of Config stay as Config has them: when somebody changes or removes them they are put in order
+// again, and a Connected event tells that flows may be missing.
+//
 // A Bridge outlives the switch. When ovs-vswitchd or ovsdb-server has died and come back, the bridge,
 // its ports and their addresses are put in order again, and a Connected event tells that flows may
 // be missing.
