@@ -56,10 +56,13 @@ func syns(n int) [][]byte {
 func receive(b *testing.B, sw *simbackend.Switch, frames [][]byte) {
 	out := 0
 	emit := func(datapath.Output) { out++ }
-	for _, f := range frames { // every connection is known
-		sw.Receive(datapath.Injection{InPort: 1, Frame: f}, emit)
+	const rounds = 4 // until every connection is known, and the cache has met its frames as often as it wants
+	for range rounds {
+		for _, f := range frames {
+			sw.Receive(datapath.Injection{InPort: 1, Frame: f}, emit)
+		}
 	}
-	require.Equal(b, len(frames), out)
+	require.Equal(b, rounds*len(frames), out)
 	out = 0
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -161,12 +164,15 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 			back = append(back, answer(f))
 		}
 		emit := func(datapath.Output) {}
-		require.Zero(t, testing.AllocsPerRun(10, func() {
+		round := func() {
 			for i, f := range syns64 {
 				sw.Receive(datapath.Injection{InPort: 1, Frame: f}, emit)
 				sw.Receive(datapath.Injection{InPort: 10, Frame: back[i]}, emit)
 			}
-		}), name)
+		}
+		round() // then the cache has met all twice
+		round()
+		require.Zero(t, testing.AllocsPerRun(10, round), name)
 	}
 }
 

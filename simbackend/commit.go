@@ -22,6 +22,7 @@ const lastTable = 253
 // commit applies a bundle. Frames see all of it or nothing: if a modification fails, those before
 // it are undone.
 func (s *Switch) commit(b openflow.Bundle) error {
+	s.emc.settle()
 	t := transaction{sw: s, done: make([]change, 0, len(b)), left: len(b), codes: newCodes()}
 	for i := range b {
 		m := &b[i]
@@ -195,7 +196,7 @@ func (t *transaction) modify(m openflow.FlowMod) error {
 func (s *Switch) modified(old *rule, f openflow.Flow, c *code) *rule {
 	r := *old
 	r.flow.Actions, r.flow.Cookie, r.code = f.Actions, f.Cookie, c
-	r.modified = s.now
+	r.modified, r.paths = s.now, nil
 	if f.Flags&openflow.ResetCounts != 0 {
 		r.packets, r.bytes = 0, 0
 	}
@@ -238,6 +239,7 @@ func (s *Switch) selectedStrict(m openflow.FlowMod) []*rule {
 
 // entries lists every rule in the order of a Program.
 func (s *Switch) entries() []openflow.FlowEntry {
+	s.emc.settle()
 	all := make([]openflow.FlowEntry, 0, s.flows())
 	for id := range s.tables {
 		for r := range s.tables[id].all {

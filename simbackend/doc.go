@@ -6,6 +6,8 @@
 // A frame's way, and the file where each step lives:
 //
 //	Receive          switch.go      one frame in, frames out
+//	  recall         emc.go         what the cache remembers of equal frames
+//	    replay       trail.go       do it again
 //	  translate      translate.go   walk the tables, compose datapath actions
 //	    lookup       classifier.go  which rule matches
 //	    run          run.go         what each action does to the fields
@@ -18,6 +20,9 @@
 // touches the frame before the pass has ended without error: a rule set that recurses
 // too deeply drops the frame even if it output it earlier, while counters and learned
 // flows stay.
+//
+// The cache (emc.go) spares a frame the tables if an equal one went through them before: it
+// remembers what passes came to. Nothing but the time that a frame takes tells of it.
 //
 // A Switch is one world: one lock, no goroutine, and the time is what Advance was told
 // last. What it does not support it refuses at Commit, by name.

@@ -23,22 +23,27 @@ type frame struct {
 // walk sends a frame, whose fields the key of the level's pass holds, into a table and carries out
 // what comes of it. level counts the recirculations it is inside of.
 func (s *Switch) walk(f *frame, table openflow.TableID, stack []openflow.Value, level int) {
+	at := s.spot
+	s.spot = spot{}
 	p := s.pass(level)
 	p.begin(s, f.Len)
-	p.tracked = level > 0
+	p.tracked, p.recorded = level > 0, at.wanted()
 	p.stack = append(p.stack, stack...)
 	if p.trace == nil {
 		p.translate(table)
 	} else {
-		at := p.trace.begin(p)
+		root := p.trace.begin(p)
 		p.translate(table)
-		p.trace.end(p, at)
+		p.trace.end(p, root)
 	}
 	if !s.preview {
 		s.settle(p.learned)
 	}
 	s.verdict.Table, s.verdict.Err = p.last.table, p.err
 	s.verdict.rule = p.last.rule
+	if p.recorded {
+		s.remember(&at, f, p, level)
+	}
 	s.execute(f, p, p.steps, level)
 }
 
@@ -148,20 +153,28 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 	if len(steps) > 1 {
 		c = s.copied(f)
 	}
-	c.frozen, c.table = &p.keys[st.key], st.table
-	k := &s.pass(level + 1).key
-	*k = *c.frozen
-	c.Packet.Layout, _ = flow.Refresh(c.Bytes(), k)
-	c.key.CopyFrame(k)
-	setConntrack(k, &c.ct.Meta)
-	if s.tracer != nil {
-		s.tracer.fork(c, st.table)
-	}
 	var stack []openflow.Value
 	if st.stack != nil {
 		stack = *st.stack
 	}
-	s.walk(c, st.table, stack, level+1)
+	if p.fork != nil {
+		s.spot = spot{fork: p.fork, found: c.findings()}
+	}
+	s.recirculate(c, &p.keys[st.key], st.table, stack, level)
+}
+
+// recirculate sends a tracked frame into a table, with the fields that were kept for it.
+func (s *Switch) recirculate(f *frame, frozen *flow.Key, table openflow.TableID, stack []openflow.Value, level int) {
+	f.frozen, f.table = frozen, table
+	k := &s.pass(level + 1).key
+	*k = *frozen
+	f.Packet.Layout, _ = flow.Refresh(f.Bytes(), k)
+	f.key.CopyFrame(k)
+	setConntrack(k, &f.ct.Meta)
+	if s.tracer != nil {
+		s.tracer.fork(f, table)
+	}
+	s.walk(f, table, stack, level+1)
 }
 
 // recircID tells frozen states apart: fragments wait together in a later pass only if they were
@@ -176,9 +189,13 @@ func (s *Switch) transmit(number uint16, b []byte) {
 	if s.tracer != nil {
 		s.tracer.output(port.Number, b)
 	}
-	if s.preview {
-		return
+	if !s.preview {
+		s.send(port, b)
 	}
+}
+
+// send lets a frame leave, and counts it.
+func (s *Switch) send(port *datapath.Port, b []byte) {
 	port.TxFrames++
 	port.TxBytes += uint64(len(b))
 	s.verdict.Outputs++

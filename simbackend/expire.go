@@ -53,6 +53,7 @@ func (s *Switch) timed(r *rule) {
 // expireRules removes the rules whose time is over. Times are strict: a flow with hard_timeout=5
 // is still there at 5 s.
 func (s *Switch) expireRules() {
+	s.emc.settle()
 	s.expires = never
 	for id := range s.tables {
 		var over []*rule
@@ -71,10 +72,15 @@ func (s *Switch) expireRules() {
 
 // insert puts a rule into its table.
 func (s *Switch) insert(r *rule) {
+	s.emc.inserted(r)
 	if r.seq == 0 {
 		s.seq++
 		r.seq = s.seq
 	}
+	s.place(r)
+}
+
+func (s *Switch) place(r *rule) {
 	s.tables[r.flow.Table].insert(r)
 	s.cookies[cookieKey{r.flow.Table, r.flow.Cookie}]++
 	s.count++
@@ -84,6 +90,7 @@ func (s *Switch) insert(r *rule) {
 
 // remove takes a rule out of its table.
 func (s *Switch) remove(r *rule) {
+	s.emc.removed(r)
 	s.count--
 	s.tables[r.flow.Table].remove(r)
 	k := cookieKey{r.flow.Table, r.flow.Cookie}
@@ -96,7 +103,7 @@ func (s *Switch) remove(r *rule) {
 func (s *Switch) replace(old, new *rule) {
 	s.remove(old)
 	new.seq = old.seq
-	s.insert(new)
+	s.place(new)
 }
 
 // flows counts the rules of all tables.

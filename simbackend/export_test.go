@@ -7,3 +7,15 @@ func (s *Switch) ConnectionLines() (lines []string) {
 	}
 	return lines
 }
+
+// NewForgetful is New of a switch whose cache remembers nothing.
+func NewForgetful(c Config) (*Switch, error) {
+	s, err := New(c)
+	if err == nil {
+		s.emc.seen = nil
+	}
+	return s, err
+}
+
+// Remembered counts the passes that the cache has spared.
+func (s *Switch) Remembered() uint64 { return s.emc.hits }

@@ -231,8 +231,12 @@ func (p *pass) learn(c *learnCode) bool {
 	case waiting == nil && r != nil && c.agrees(&r.flow, &p.key):
 		r.modified = p.sw.now
 		p.sw.timed(r)
+		if p.recorded {
+			p.met = append(p.met, met{c.action.Table, true, r})
+		}
 		return true
 	case c.action.Limit != 0 && p.cookies(c) >= int(c.action.Limit):
+		p.fleeting = true
 		return false
 	case waiting != nil:
 		waiting.flow = modifiedFlow(waiting.flow, c.flow(&p.key))
@@ -280,6 +284,10 @@ type cookieKey struct {
 // settle puts the flows learned by a pass into the tables. One that is there already with other
 // actions is modified: it keeps its counters, timeouts and idle time.
 func (s *Switch) settle(learned []lesson) {
+	if len(learned) == 0 {
+		return
+	}
+	s.emc.settle()
 	for i := range learned {
 		l := &learned[i]
 		code, err := compile(l.flow.Actions)

@@ -19,9 +19,10 @@ type rule struct {
 	modified       time.Duration // hard_timeout counts from here
 	added          time.Duration // duration counts from here
 
-	next *rule // same value, lower priority
-	home *subtable
-	flow openflow.Flow
+	next  *rule   // same value, lower priority
+	paths []*path // that it is on
+	home  *subtable
+	flow  openflow.Flow
 }
 
 // entry is the rule as a dump shows it.

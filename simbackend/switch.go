@@ -30,6 +30,8 @@ type Switch struct {
 	seq     uint64
 	expires time.Duration // no rule times out before this
 
+	emc *emc
+
 	ct      *conntrack.Table
 	ctSweep time.Duration
 
@@ -41,6 +43,7 @@ type Switch struct {
 	emit    func(datapath.Output)
 	sink    func(datapath.Output) // of PacketOut
 	verdict Verdict
+	spot    spot // of the pass to come
 	preview bool
 	tracer  *tracer
 }
@@ -68,6 +71,7 @@ func New(c Config) (*Switch, error) {
 	s := &Switch{
 		cookies: map[cookieKey]int{},
 		expires: never,
+		emc:     newEMC(),
 		ct:      conntrack.New(c.Conntrack),
 		ctSweep: cmp.Or(c.ConntrackSweep, conntrack.SweepInterval),
 		events:  make(chan datapath.Event, eventQueue),
@@ -112,15 +116,39 @@ func (s *Switch) Receive(in datapath.Injection, emit func(datapath.Output)) Verd
 
 func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) Verdict {
 	s.verdict, s.emit = Verdict{}, emit
-	f := s.arrive(in)
-	if f == nil {
+	port := s.ports.find(in.InPort)
+	if s.closed || port == nil || len(in.Frame) < minFrame {
 		return s.verdict
 	}
-	port := s.ports.find(in.InPort)
 	port.RxFrames++
 	port.RxBytes += uint64(len(in.Frame))
-	s.walk(f, 0, nil, 0)
+	if !s.recall(in) {
+		s.walk(s.arrive(in), 0, nil, 0)
+	}
 	return s.conclude()
+}
+
+// recall does what the cache remembers of a frame, if it does.
+func (s *Switch) recall(in datapath.Injection) bool {
+	if s.tracer != nil || !s.ct.Idle() {
+		return false
+	}
+	var key flow.Microflow
+	layout, ok := key.Read(in.Frame, uint16(in.InPort))
+	if !ok {
+		return false
+	}
+	hash := key.Hash()
+	m := s.emc.find(hash, &key)
+	if m == nil || m.dead {
+		if m != nil || s.emc.again(hash) {
+			s.spot = spot{first: true, hash: hash, key: key}
+		}
+		return false
+	}
+	f := s.frame(in, layout)
+	s.replay(f, &m.trail)
+	return true
 }
 
 // packetOut executes actions on a frame as if it came in on a port.
@@ -160,17 +188,23 @@ func (s *Switch) arrive(in datapath.Injection) *frame {
 	if s.closed || s.ports.find(in.InPort) == nil {
 		return nil
 	}
-	if len(s.frames) == 0 {
-		s.frames = append(s.frames, &frame{})
-	}
-	f := s.frames[0]
-	f.ct.Meta, f.frozen = conntrack.Meta{}, nil
 	k := &s.pass(0).key
 	layout, ok := flow.Extract(in.Frame, uint16(in.InPort), k)
 	if !ok {
 		return nil
 	}
+	f := s.frame(in, layout)
 	f.key.CopyFrame(k)
+	return f
+}
+
+// frame is the buffer of frames that arrive, with this one in it.
+func (s *Switch) frame(in datapath.Injection, layout flow.Layout) *frame {
+	if len(s.frames) == 0 {
+		s.frames = append(s.frames, &frame{})
+	}
+	f := s.frames[0]
+	f.ct.Meta, f.frozen = conntrack.Meta{}, nil
 	f.Packet.Load(in.Frame, layout)
 	return f
 }

@@ -66,6 +66,10 @@ type fragments struct {
 	aborts   int
 }
 
+// Idle reports whether the table holds no fragments. Then no packet that is whole is held or releases
+// others: the Outcome of its Execute is the zero value.
+func (t *Table) Idle() bool { return t.waiting.idle() }
+
 func (w *fragments) idle() bool { return len(w.byKey) == 0 }
 
 // MaybeFragment reports whether p looks like a fragment of an IPv4 packet, sound or not. Only then its

@@ -109,11 +109,7 @@ func setPorts(l4 []byte, c *change, sum checksum) {
 			continue
 		}
 		old := binary.BigEndian.Uint16(field)
-		new := uint16(c.value(wordL4, shift, uint64(old)))
-		if sum != nil {
-			sum.update16(old, new)
-		}
-		binary.BigEndian.PutUint16(field, new)
+		setPort(field, sum, uint16(c.value(wordL4, shift, uint64(old))))
 	}
 }
 

@@ -1,0 +1,115 @@
+package simbackend
+
+import (
+	"hpnn/simbackend/flow"
+)
+
+// An emc is the exact-match cache: what the passes of microflows came to. It is bounded, like that of
+// OVS's userspace datapath after which it is named; what it does not hold goes through the tables.
+//
+// A microflow is remembered the second time it is met, so that frames that come once cost no more than
+// a look. seen is the hashes met once, each in the only place it can have; without places nothing is
+// remembered.
+type emc struct {
+	paths
+	slots []slot // a power of two
+	held  int    // slots in use
+	turn  uint64 // whose turn it is to give way
+	seen  []uint32
+	first int // microflows met for the first time since seen has been this large
+
+	hits uint64 // passes spared
+}
+
+// slot is a place for a microflow.
+type slot struct {
+	hash uint64
+	*microflow
+}
+
+// microflow is what was remembered of frames of one flow.Microflow.
+type microflow struct {
+	key flow.Microflow
+	trail
+}
+
+const (
+	ways     = 8 // slots a microflow may be in: that of its hash and those behind
+	minSlots = 1 << 8
+	maxSlots = 1 << 18
+	minSeen  = 1 << 10
+	maxSeen  = 1 << 16
+)
+
+// find returns what is remembered of a microflow, or nil.
+func (c *emc) find(hash uint64, key *flow.Microflow) *microflow {
+	last := uint64(len(c.slots) - 1)
+	for i := range uint64(ways) {
+		if s := &c.slots[(hash+i)&last]; s.hash == hash && s.microflow != nil && s.key == *key {
+			return s.microflow
+		}
+	}
+	return nil
+}
+
+// again reports whether a microflow that is not remembered was met before, as far as is known.
+func (c *emc) again(hash uint64) bool {
+	if len(c.seen) == 0 {
+		return false
+	}
+	tag := uint32(hash>>32) | 1
+	s := &c.seen[hash&uint64(len(c.seen)-1)]
+	if *s == tag {
+		return true
+	}
+	*s = tag
+	if c.first++; 2*c.first > len(c.seen) && len(c.seen) < maxSeen {
+		c.seen, c.first = make([]uint32, 8*len(c.seen)), 0
+	}
+	return false
+}
+
+// remember enters a microflow.
+func (c *emc) remember(hash uint64, m *microflow) {
+	if 2*c.held >= len(c.slots) && len(c.slots) < maxSlots {
+		old := c.slots
+		c.slots, c.held = make([]slot, 2*len(old)), 0
+		for _, s := range old {
+			if s.microflow != nil && !s.path.dead {
+				c.put(s)
+			}
+		}
+	}
+	c.put(slot{hash, m})
+}
+
+// put places a microflow: where it was, or where nothing or nothing of use is, or else in the place of
+// another.
+func (c *emc) put(m slot) {
+	last := uint64(len(c.slots) - 1)
+	var at *slot
+	for i := range uint64(ways) {
+		switch s := &c.slots[(m.hash+i)&last]; {
+		case s.microflow != nil && s.hash == m.hash && s.key == m.key:
+			*s = m
+			return
+		case at == nil && (s.microflow == nil || s.path.dead):
+			at = s
+		}
+	}
+	if at == nil {
+		c.turn++
+		at = &c.slots[(m.hash+c.turn%ways)&last]
+	}
+	if at.microflow == nil {
+		c.held++
+	}
+	*at = m
+}
+
+// minFrame is an Ethernet header: no port delivers less.
+const minFrame = 14
+
+func newEMC() *emc {
+	return &emc{paths: newPaths(), slots: make([]slot, minSlots), seen: make([]uint32, minSeen)}
+}
