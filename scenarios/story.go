@@ -119,6 +119,9 @@ func (t *story) committed(v control.View) {
 	if v.InSync {
 		t.view = v
 		t.rules.committed(t.topology, v)
+		if t.bed != nil && t.inRealTime() {
+			t.rules.dead = nil // frames and the node's word come by different ways: nobody knows which was first
+		}
 	}
 }
 

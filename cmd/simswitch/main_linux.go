@@ -38,7 +38,7 @@ func main() {
 }
 
 func command() *cobra.Command {
-	var socket string
+	var socket, reports string
 	var devices, internal map[string]int
 	c := &cobra.Command{
 		Use:           "simswitch --socket PATH --port NAME=NUMBER,...",
@@ -47,11 +47,12 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return run(c.Context(), socket, append(ports(devices, false), ports(internal, true)...))
+			return run(c.Context(), socket, reports, append(ports(devices, false), ports(internal, true)...))
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&socket, "socket", "", "`PATH` of the unix socket by which it is told what to do")
+	f.StringVar(&reports, "reports", "", "`PATH` of a unix socket that tells what becomes of each frame; empty: none")
 	f.StringToIntVar(&devices, "port", nil, "ports on devices that are there: `NAME=NUMBER`,...")
 	f.StringToIntVar(&internal, "internal", nil, "ports on devices that it makes for this host: `NAME=NUMBER`,...")
 	_ = c.MarkFlagRequired("socket") // the flag exists
@@ -65,12 +66,19 @@ func ports(numbers map[string]int, internal bool) (all []simswitch.Port) {
 	return all
 }
 
-func run(ctx context.Context, socket string, ports []simswitch.Port) error {
-	l, err := listen(socket)
+func run(ctx context.Context, socket, reports string, ports []simswitch.Port) error {
+	calls, err := listen(socket)
 	if err != nil {
 		return err
 	}
-	defer l.Close()
+	defer calls.Close()
+	var watchers net.Listener
+	if reports != "" {
+		if watchers, err = listen(reports); err != nil {
+			return err
+		}
+		defer watchers.Close()
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	s, err := simswitch.New(ports, log)
 	if err != nil {
@@ -79,7 +87,10 @@ func run(ctx context.Context, socket string, ports []simswitch.Port) error {
 	log.Info("switch is ready", "socket", socket, "ports", len(ports))
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Run(ctx) })
-	g.Go(func() error { return bridgerpc.Serve(ctx, l, s.Bridge()) })
+	g.Go(func() error { return bridgerpc.Serve(ctx, calls, s.Bridge()) })
+	if watchers != nil {
+		g.Go(func() error { return s.Report(ctx, watchers) })
+	}
 	return g.Wait()
 }
 

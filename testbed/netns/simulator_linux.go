@@ -5,21 +5,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"hpnn/datapath"
 	"hpnn/internal/bridgerpc"
+	"hpnn/testbed"
+	"hpnn/testbed/simswitch"
 )
 
 // simulator is the simulator in a process of its own.
 type simulator struct {
 	bed     *Bed
 	process *process
+	tap     testbed.Tap // who watches; nil if nobody does
+	watch   io.Closer   // the connection to the process, by which it tells
 }
 
-func (s *simulator) socket() string { return s.bed.path("simswitch.sock") }
+func (s *simulator) socket() string  { return s.bed.path("simswitch.sock") }
+func (s *simulator) reports() string { return s.bed.path("reports.sock") }
 
 // start implements forwarder.
 func (s *simulator) start(ctx context.Context) error {
@@ -30,7 +36,7 @@ func (s *simulator) start(ctx context.Context) error {
 			own[segment.Probe.Port.Name] = true
 		}
 	}
-	args := []string{"--socket", s.socket()}
+	args := []string{"--socket", s.socket(), "--reports", s.reports()}
 	for _, p := range t.Ports() {
 		flag := "--port"
 		if own[p.Name] {
@@ -43,14 +49,40 @@ func (s *simulator) start(ctx context.Context) error {
 		return err
 	}
 	s.bed.keep(&s.process, p)
-	return awaitSocket(ctx, p, s.socket())
+	if err := awaitSocket(ctx, p, s.socket()); err != nil {
+		return err
+	}
+	return s.connect()
+}
+
+// watchWith has a tap called for each frame.
+func (s *simulator) watchWith(tap testbed.Tap) error {
+	s.tap = tap
+	return s.connect()
+}
+
+// connect connects who watches with the process that runs.
+func (s *simulator) connect() (err error) {
+	if s.tap == nil {
+		return nil
+	}
+	if s.watch != nil {
+		_ = s.watch.Close() // the other end is gone
+	}
+	s.watch, err = simswitch.Watch(s.reports(), s.tap)
+	return err
 }
 
 // kill implements forwarder.
 func (s *simulator) kill() { s.bed.running(&s.process).kill() }
 
 // stop implements forwarder.
-func (s *simulator) stop() { s.bed.running(&s.process).stop() }
+func (s *simulator) stop() {
+	if s.watch != nil {
+		_ = s.watch.Close()
+	}
+	s.bed.running(&s.process).stop()
+}
 
 // flags implements forwarder.
 func (s *simulator) flags() []string {

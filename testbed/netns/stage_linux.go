@@ -55,6 +55,7 @@ type stage struct{ *Bed }
 
 var (
 	_ realtime.Site    = stage{}
+	_ realtime.Watched = stage{}
 	_ realtime.Daemon  = daemon{}
 	_ realtime.Machine = actor{}
 )
@@ -68,6 +69,9 @@ func (s stage) Can(f testbed.Feature) error {
 	case testbed.VirtualTime:
 		return errors.New("time is the real one")
 	case testbed.Taps:
+		if s.config.Switch == Simulator {
+			return nil
+		}
 		return errors.New("a real switch does not tell what became of a frame")
 	case testbed.FailSwitch:
 		return errors.New("nothing stands between the daemon and its switch")
@@ -110,6 +114,14 @@ func (s stage) Daemon() realtime.Daemon { return daemon{s.Bed} }
 // Bridge implements realtime.Site.
 func (s stage) Bridge(ctx context.Context) (datapath.Bridge, error) {
 	return s.forwarder.bridge(ctx)
+}
+
+// Watch implements realtime.Watched.
+func (s stage) Watch(tap testbed.Tap) error {
+	if sim, ok := s.forwarder.(*simulator); ok {
+		return sim.watchWith(tap)
+	}
+	return s.Can(testbed.Taps)
 }
 
 // RestartSwitch implements realtime.Site.

@@ -72,7 +72,8 @@ func (b *Bed) hub(port string) (*space, error) {
 	}
 	attributes := netlink.NewLinkAttrs()
 	attributes.Name = hubDevice
-	if err := s.handle.LinkAdd(&netlink.Bridge{LinkAttrs: attributes}); err != nil {
+	snoops := false // it would send reports of its own (RFC 4541)
+	if err := s.handle.LinkAdd(&netlink.Bridge{LinkAttrs: attributes, MulticastSnooping: &snoops}); err != nil {
 		return nil, fmt.Errorf("make hub at port %s: %w", port, err)
 	}
 	mac := model.MAC{0x02, 0x68, 0x75, 0x62, 0, 1} // it sends nothing itself

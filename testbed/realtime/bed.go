@@ -20,6 +20,7 @@ type bed struct {
 	began  time.Time
 	node   *node
 	hosts  *hosts
+	passed passages
 	bridge datapath.Bridge
 	wake   chan struct{} // has an element when something came that the story may wait for
 }
@@ -52,6 +53,11 @@ func Open(s Site, t model.Topology, c testbed.BedConfig) (testbed.Bed, error) {
 func (b *bed) open(t model.Topology) (err error) {
 	if b.hosts, err = newHosts(b); err != nil {
 		return err
+	}
+	if w, ok := b.site.(Watched); ok && b.config.Tap != nil && b.Can(testbed.Taps) == nil {
+		if err := w.Watch(b.passed.take); err != nil {
+			return err
+		}
 	}
 	b.node = newNode(b, t)
 	if err := b.node.Start(); err != nil {
@@ -109,6 +115,9 @@ func (b *bed) Until(done func() bool, limit time.Duration) bool {
 
 // tell brings to the story what has come.
 func (b *bed) tell() {
+	if b.config.Tap != nil {
+		b.passed.tell(b.config.Tap)
+	}
 	b.hosts.tell()
 	b.node.tell()
 }

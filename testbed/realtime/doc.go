@@ -7,7 +7,7 @@
 //	bed.go       the bed: the clock, and what is brought to the story while time passes
 //	node.go      the daemon, by its API; journal.go what its log says, in the words of all beds
 //	hosts.go     the machines; get.go and ping.go their requests; web.go their web servers
-//	capture.go   frames at a machine's card, both ways
+//	capture.go   frames at a machine's card, both ways; passage.go those that pass the switch
 //
 // A story runs in one goroutine, and so does everything that the bed tells it: what other goroutines see waits until
 // the story lets time pass.

@@ -28,6 +28,13 @@ type Site interface {
 	Close() error
 }
 
+// Watched is a Site that knows what becomes of each frame: it has the feature testbed.Taps.
+type Watched interface {
+	// Watch calls tap for every frame that passes the switch from then on, in order, also after a restart of the switch. It is
+	// called once.
+	Watch(tap testbed.Tap) error
+}
+
 // Machine is a machine with a network namespace.
 type Machine interface {
 	// About is what the bed says of it.

@@ -1,11 +1,13 @@
 package simswitch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -45,6 +47,9 @@ type Switch struct {
 	began time.Time
 	ports map[openflow.PortNo]*port
 	log   *slog.Logger
+
+	turn     sync.Mutex // of the port whose frame passes
+	watchers watchers
 }
 
 // New makes a switch on devices of the caller's network namespace. Run lets frames through.
@@ -57,7 +62,7 @@ func New(ports []Port, log *slog.Logger) (*Switch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Switch{sim: sim, began: time.Now(), ports: map[openflow.PortNo]*port{}, log: log}
+	s := &Switch{sim: sim, began: time.Now(), ports: map[openflow.PortNo]*port{}, log: log, watchers: watchers{all: map[*watcher]bool{}}}
 	for _, p := range ports {
 		if err := s.open(p); err != nil {
 			s.close()
@@ -140,8 +145,7 @@ func (s *Switch) drain(p *port) (some bool, err error) {
 		frame, err := p.device.read()
 		switch {
 		case err == nil:
-			s.sim.Advance(time.Since(s.began))
-			s.sim.Receive(datapath.Injection{InPort: p.Number, Frame: frame}, s.send)
+			s.pass(datapath.Injection{InPort: p.Number, Frame: frame})
 			some = true
 		case errors.Is(err, syscall.EAGAIN):
 			return some, nil
@@ -151,6 +155,23 @@ func (s *Switch) drain(p *port) (some bool, err error) {
 			return some, err
 		}
 	}
+}
+
+// pass lets a frame pass the simulator, and tells those who watch in the order in which frames do.
+func (s *Switch) pass(in datapath.Injection) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.sim.Advance(time.Since(s.began))
+	if s.watchers.none() {
+		s.sim.Receive(in, s.send)
+		return
+	}
+	var out []datapath.Output
+	v := s.sim.Receive(in, func(o datapath.Output) {
+		out = append(out, datapath.Output{Port: o.Port, Frame: bytes.Clone(o.Frame)})
+		s.send(o)
+	})
+	s.watchers.tell(newPassage(in, out, v))
 }
 
 // send lets a frame leave by its port, while the simulator holds its lock: so frames keep their order. What a device does not

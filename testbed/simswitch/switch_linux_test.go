@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
 	"hpnn/internal/packet"
+	"hpnn/simbackend"
 )
 
 // stand is a switch in a network namespace of its own. Ports 1 and 2 are on devices whose wire the test holds; port 3 is internal.
@@ -248,6 +250,53 @@ func TestMissingChecksumsAreToldOf(t *testing.T) {
 		require.Error(t, packet.Verify(f))
 	}
 	require.Equal(t, 1, warnings)
+}
+
+// Who watches hears what became of each frame, and of each that did not leave, why.
+func TestWatchersHearWhatBecameOfFrames(t *testing.T) {
+	s := newStand(t, "flow add table=0,in_port=1,actions=output:2,output:3\nflow add table=0,priority=7,in_port=2,udp,actions=goto_table:1\nflow add table=1,priority=9,udp,actions=drop")
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.sw.Report(ctx, l) }()
+	defer func() {
+		cancel()
+		require.NoError(t, <-ended)
+	}()
+	type report struct {
+		in  datapath.Injection
+		out []datapath.Output
+		v   simbackend.Verdict
+	}
+	reports := make(chan report, 10)
+	w, err := Watch(socket, func(in datapath.Injection, out []datapath.Output, v simbackend.Verdict) {
+		reports <- report{in, out, v}
+	})
+	require.NoError(t, err)
+	defer w.Close()
+
+	f := datagram(1)
+	s.wires[1].send(f)
+	r := <-reports
+	require.Equal(t, datapath.Injection{InPort: 1, Frame: f}, r.in)
+	require.Equal(t, []datapath.Output{{Port: 2, Frame: f}, {Port: 3, Frame: f}}, r.out)
+	require.Equal(t, 2, r.v.Outputs)
+
+	s.wires[2].send(f)
+	r = <-reports
+	require.Empty(t, r.out)
+	require.True(t, r.v.Matched)
+	require.Equal(t, openflow.TableID(1), r.v.Table)
+	require.Equal(t, "table=1, priority=9,udp actions=drop", r.v.Flow.String())
+
+	f = bytes.Clone(f)
+	f[12], f[13] = 0x88, 0xcc
+	s.wires[2].send(f)
+	r = <-reports
+	require.False(t, r.v.Matched)
+	require.Equal(t, f, r.in.Frame)
 }
 
 func TestFlowsTimeOutByTheClockOnTheWall(t *testing.T) {
