@@ -106,10 +106,11 @@ func (a *actor) revive(ctx context.Context) error {
 	if err := a.tell(ctx, "start"); err != nil {
 		return err
 	}
-	if _, err := a.bed.attach(ctx, ""); err != nil {
+	alone := stand{a.bed.topology, a.bed.node, []Machine{a.m}} // others may be dead
+	if _, err := alone.attach(ctx, ""); err != nil {
 		return err
 	}
-	pids, err := a.bed.pids(ctx)
+	pids, err := alone.pids(ctx)
 	if err != nil {
 		return err
 	}

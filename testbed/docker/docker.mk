@@ -7,6 +7,8 @@
 #   SHIM=192.168.5.99          another address for the host itself than the client's
 #   WAIT=3m                    how long make up waits for the members
 #   STRICT=1                   a time that make verify finds missed is a failure
+#   STORIES=all                the stories that make verify tells: short, all, none, or names separated by commas
+#   AT_ONCE=4                  how many of them at a time
 #   M=be1  SRC=192.168.5.13  T=11   what drain and enable, trace, flows are about
 
 STAND_DIR := testbed/docker
@@ -58,8 +60,8 @@ $(STAND_BIN)/compose.yaml: stand-programs
 attach: stand-programs ## wire the stand's containers again, after one was made or started anew
 	@$(STAND) attach $(if $(PUB_IF),--parent $(PUB_IF))
 
-verify: stand-programs ## check the stand; print what was measured
-	@$(STAND) verify$(if $(STRICT), --strict)$(if $(PUB_IF), --parent $(PUB_IF))
+verify: stand-programs ## check the stand; print what was measured; STORIES=all tells all stories
+	@$(STAND) verify --stories $(or $(STORIES),short) --at-once $(AT_ONCE)$(if $(STRICT), --strict)$(if $(PUB_IF), --parent $(PUB_IF))
 
 $(STAND_BIN)/stand:
 	@$(MAKE) --no-print-directory stand-programs

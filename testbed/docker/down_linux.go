@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +15,7 @@ import (
 
 const projectLabel = "com.docker.compose.project=hpnn"
 
-// Down runs a command that takes the containers away, removes the shim, and says what is left then: containers, networks,
+// Down runs a command that takes the containers away, removes the shim and what broken runs of stories have left, and says what is left then: containers, networks,
 // namespaces, interfaces.
 func Down(ctx context.Context, command []string) error {
 	spaces, err := inUse(ctx)
@@ -26,7 +27,7 @@ func Down(ctx context.Context, command []string) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("take the containers away: %s: %w", strings.Join(command, " "), err)
 	}
-	if err := RemoveShim(); err != nil {
+	if err := errors.Join(SweepBeds(ctx), RemoveShim()); err != nil {
 		return err
 	}
 	left, err := leftovers(ctx, spaces)

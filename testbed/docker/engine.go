@@ -20,6 +20,15 @@ func engine(ctx context.Context, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
+// engineAll runs the docker command and returns all that it prints.
+func engineAll(ctx context.Context, args ...string) ([]byte, error) {
+	out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("docker %s: %w", strings.Join(args, " "), err)
+	}
+	return out, err
+}
+
 // readPIDs reads lines "/NAME PID"; the PID of a container that does not run is 0.
 func readPIDs(text string) (map[string]int, error) {
 	all := map[string]int{}

@@ -4,7 +4,8 @@
 //	stand check     say what this machine lacks
 //	stand attach    wire the containers to the node's ports
 //	stand wait      return when every member is up
-//	stand verify    run the checks, print what was measured
+//	stand verify    run the checks, print what was measured; then tell stories
+//	stand stories   tell stories, each on a stand of its own; none need be up
 //	stand flow      print a client's first frame, for lbctl trace
 //	stand shim      give the host a way to the public segment on one of its interfaces; shim-down takes it away
 //	stand down      run the command that removes the containers, say what is left
@@ -38,6 +39,7 @@ func command() *cobra.Command {
 	var file, parent, datapath string
 	var within time.Duration
 	var verify docker.VerifyConfig
+	var stories telling
 	root := &cobra.Command{Use: "stand", Short: "Build and check the stand in containers", SilenceUsage: true, SilenceErrors: true}
 	root.PersistentFlags().StringVar(&file, "topology", "examples/hpnn.yaml", "the topology `FILE`")
 	add := func(use, short string, run func(context.Context, model.Topology) error) *cobra.Command {
@@ -65,11 +67,24 @@ func command() *cobra.Command {
 	add("wait", "Return when every member is up", func(ctx context.Context, t model.Topology) error {
 		return wait(ctx, t, within)
 	}).Flags().DurationVar(&within, "timeout", time.Minute, "how long to wait")
-	flags := add("verify", "Run the checks, print what was measured", func(ctx context.Context, t model.Topology) error {
-		return docker.Verify(ctx, t, verify, os.Stdout)
-	}).Flags()
-	flags.BoolVar(&verify.Strict, "strict", false, "let a time that was missed be a failure; the machine must have nothing else to do")
-	flags.StringVar(&verify.Parent, "parent", "", parentHelp)
+	run := add("verify", "Run the checks, print what was measured, and tell stories", func(ctx context.Context, t model.Topology) error {
+		err := docker.Verify(ctx, t, verify, os.Stdout)
+		if ctx.Err() != nil {
+			return err
+		}
+		return errors.Join(err, stories.tell(ctx, os.Stdout))
+	})
+	run.Flags().BoolVar(&verify.Strict, "strict", false, "let a time that was missed be a failure; the machine must have nothing else to do")
+	run.Flags().StringVar(&verify.Parent, "parent", "", parentHelp)
+	only := add("stories", "Tell stories, each on a stand of its own", func(ctx context.Context, _ model.Topology) error {
+		return stories.tell(ctx, os.Stdout)
+	})
+	for _, c := range []*cobra.Command{run, only} {
+		flags := c.Flags()
+		flags.StringVar(&stories.set, "stories", "short", "which stories: short, all, none, or `NAMES` separated by commas")
+		flags.StringVar(&stories.dir, "story-dir", "scenarios/testdata", "the `DIRECTORY` of the story files")
+		flags.IntVar(&stories.atOnce, "at-once", 4, "how many stories are told at a time")
+	}
 	root.AddCommand(others(&file)...)
 	return root
 }
