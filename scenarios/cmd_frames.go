@@ -11,8 +11,6 @@ import (
 	"hpnn/testbed"
 )
 
-var rawFrames = []testbed.Feature{testbed.RawFrames, testbed.Taps}
-
 var sendCommand = command{
 	name:  "send",
 	usage: "send HOST FRAME",
@@ -22,7 +20,7 @@ dropped. See "What a frame is".`,
 send cli2 tcp 10.20.0.100:80
 send cli2 icmp 10.20.0.2 from=10.20.0.1
 send cli2 udp 10.30.0.10:53 vlan=7`,
-	needs: rawFrames,
+	needs: []testbed.Feature{testbed.RawFrames, testbed.Fates},
 	run: func(t *story, a *args) error {
 		host := a.word("HOST")
 		s, err := t.parseFrame(host, a)
@@ -83,7 +81,7 @@ from=PREFIX one after another, or of the segment of HOST. Prints what became of 
 	example: `spoof client 1000 udp 10.20.0.2:53
 spoof client 1000 udp 10.20.0.2:53 from=100.64.0.0/10
 fdb total`,
-	needs: rawFrames,
+	needs: []testbed.Feature{testbed.RawFrames, testbed.Taps},
 	run:   runSpoof,
 }
 

@@ -180,7 +180,8 @@ type Switch interface {
 // BedConfig describes a site. The zero value is a good one.
 type BedConfig struct {
 	Seed uint64
-	// Tap sees every frame that passes the switch, on a bed that has the feature Taps.
+	// Tap sees every frame that passes the switch on a bed that has the feature Taps; with Fates alone, those that a host was
+	// told to send.
 	Tap Tap
 	// Heard is told what each host sends and receives.
 	Heard func(Heard)

@@ -18,7 +18,8 @@ const (
 	CutCables                        // cables can be unplugged
 	SlowCables                       // and slowed
 	RawFrames                        // a host can send any frame, and what it receives can be seen
-	Taps                             // what became of each frame is known
+	Fates                            // what became of a frame that a host was told to send is known
+	Taps                             // and of every other frame
 	FailSwitch                       // calls to the switch can be made to fail
 	RestartSwitch                    // the switch can be restarted
 	KillNode                         // the node can be killed and started
@@ -33,7 +34,8 @@ var features = [...]struct{ name, meaning string }{
 	CutCables:     {"cut", "cables can be unplugged"},
 	SlowCables:    {"delay", "cables can be made slow"},
 	RawFrames:     {"raw-frames", "hosts can send any frame, and what they receive can be seen"},
-	Taps:          {"taps", "what became of each frame in the switch is known"},
+	Fates:         {"fates", "what became of a frame that a host was told to send is known"},
+	Taps:          {"taps", "what became of every frame in the switch is known, of thousands in a second, too"},
 	FailSwitch:    {"fail-switch", "calls of the node to the switch can be made to fail"},
 	RestartSwitch: {"switch-restart", "the switch can be restarted"},
 	KillNode:      {"kill-node", "the node can be killed and started again"},

@@ -147,7 +147,7 @@ func (b *bed) Can(f testbed.Feature) error {
 	switch f {
 	case testbed.VirtualTime:
 		return errors.New("time is the real one")
-	case testbed.Taps:
+	case testbed.Taps, testbed.Fates:
 		return errors.New("a real switch does not tell what became of a frame")
 	case testbed.FailSwitch:
 		return errors.New("nothing stands between the daemon and its switch")

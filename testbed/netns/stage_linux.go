@@ -72,7 +72,7 @@ func (s stage) Can(f testbed.Feature) error {
 		if s.config.Switch == Simulator {
 			return nil
 		}
-		return errors.New("a real switch does not tell what became of a frame")
+		return errors.New("a real switch does not tell what became of every frame")
 	case testbed.FailSwitch:
 		return errors.New("nothing stands between the daemon and its switch")
 	case testbed.SlowCables:

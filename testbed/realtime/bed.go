@@ -15,14 +15,15 @@ import (
 
 // bed is a Site as a testbed.Bed.
 type bed struct {
-	site   Site
-	config testbed.BedConfig
-	began  time.Time
-	node   *node
-	hosts  *hosts
-	passed passages
-	bridge datapath.Bridge
-	wake   chan struct{} // has an element when something came that the story may wait for
+	site    Site
+	config  testbed.BedConfig
+	began   time.Time
+	node    *node
+	hosts   *hosts
+	passed  passages // what is known of frames that passed the switch:
+	watched bool     // of all of them; else of those that a machine was told to send
+	bridge  datapath.Bridge
+	wake    chan struct{} // has an element when something came that the story may wait for
 }
 
 var (
@@ -58,6 +59,7 @@ func (b *bed) open(t model.Topology) (err error) {
 		if err := w.Watch(b.passed.take); err != nil {
 			return err
 		}
+		b.watched = true
 	}
 	b.node = newNode(b, t)
 	if err := b.node.Start(); err != nil {

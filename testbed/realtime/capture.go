@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"hpnn/internal/packet"
 	"hpnn/testbed"
 )
 
@@ -130,7 +129,7 @@ func transmit(m Machine, frame []byte) error {
 			return err
 		}
 		defer unix.Close(fd)
-		_, err = unix.Write(fd, packet.Pad(frame))
+		_, err = unix.Write(fd, frame)
 		return err
 	})
 }

@@ -8,6 +8,7 @@
 //	node.go      the daemon, by its API; journal.go what its log says, in the words of all beds
 //	hosts.go     the machines; get.go and ping.go their requests; web.go their web servers
 //	capture.go   frames at a machine's card, both ways; passage.go those that pass the switch
+//	fate.go      what became of a frame, where the switch does not tell
 //
 // A story runs in one goroutine, and so does everything that the bed tells it: what other goroutines see waits until
 // the story lets time pass.

