@@ -27,7 +27,7 @@ func forget(b *Bed) {
 	delete(beds.open, b)
 }
 
-// sweepOnce removes what dead runs have left, the first time a process builds a bed.
+// sweepOnce removes what dead runs have left, and prepares the directory of names, the first time a process builds a bed.
 func sweepOnce() error {
 	beds.Lock()
 	defer beds.Unlock()
@@ -35,6 +35,9 @@ func sweepOnce() error {
 		return nil
 	}
 	_, err := Sweep()
+	if err == nil {
+		err = shareNames()
+	}
 	beds.swept = err == nil
 	return err
 }
