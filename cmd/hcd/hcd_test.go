@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"hpnn/datapath"
 	"hpnn/internal/api"
 	"hpnn/internal/node"
 	"hpnn/testbed"
@@ -139,4 +140,11 @@ func TestWhatCannotStart(t *testing.T) {
 			require.ErrorAs(t, err, new(inputError))
 		})
 	}
+}
+
+func TestSimswitchThatIsNotThere(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none.sock")
+	err := run(t.Context(), options{topology: example, backend: "simswitch", sim: none}, slog.New(slog.DiscardHandler))
+	require.ErrorIs(t, err, datapath.ErrUnavailable)
+	require.ErrorContains(t, err, none)
 }
