@@ -32,7 +32,7 @@ stories: ## tell every story on a bed, AT_ONCE=4 at a time: make stories BED=dum
 	$(GO) test ./scenarios -count=1 -timeout 30m -v -run '^TestStories$$' -bed $(BED) -parallel $(AT_ONCE)
 
 race: ## the tests of what has goroutines, under the race detector
-	$(GO) test -race -short ./cmd/... $(addprefix ./internal/,api control health node ovsproto pcap replay) ./ovsbackend ./scenarios ./testbed ./testbed/realtime ./testbed/simhost
+	$(GO) test -race -short ./cmd/... $(addprefix ./internal/,api bridgerpc control eventqueue health node ovsproto pcap replay) ./ovsbackend ./scenarios ./testbed ./testbed/realtime ./testbed/simhost ./testbed/simswitch
 
 # Who waits in real time must not wait for the machine's other work.
 AHEAD := $(shell nice -n -10 true 2>/dev/null && echo nice -n -10)
