@@ -170,8 +170,9 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 				sw.Receive(datapath.Injection{InPort: 10, Frame: back[i]}, emit)
 			}
 		}
-		round() // then the cache has met all twice
-		round()
+		for range 10 { // then the cache has met all as often as it wants
+			round()
+		}
 		require.Zero(t, testing.AllocsPerRun(10, round), name)
 	}
 }

@@ -16,7 +16,7 @@ type emc struct {
 	held  int    // slots in use
 	turn  uint64 // whose turn it is to give way
 	seen  []uint32
-	first int // microflows met for the first time since seen has been this large
+	first uint64 // microflows met for the first time since seen has been this large
 
 	hits uint64 // passes spared
 }
@@ -30,7 +30,8 @@ type slot struct {
 // microflow is what was remembered of frames of one flow.Microflow.
 type microflow struct {
 	key flow.Microflow
-	trail
+	*outcome
+	trail *trail // behind the ct() that the outcome ends with, the latest first
 }
 
 const (
@@ -62,8 +63,10 @@ func (c *emc) again(hash uint64) bool {
 	if *s == tag {
 		return true
 	}
-	*s = tag
-	if c.first++; 2*c.first > len(c.seen) && len(c.seen) < maxSeen {
+	if c.first++; *s == 0 || c.first*multiplier>>63 == 0 { // of two that meet here in turn, one stays long enough
+		*s = tag
+	}
+	if 2*c.first > uint64(len(c.seen)) && len(c.seen) < maxSeen {
 		c.seen, c.first = make([]uint32, 8*len(c.seen)), 0
 	}
 	return false

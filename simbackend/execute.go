@@ -157,8 +157,9 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 	if st.stack != nil {
 		stack = *st.stack
 	}
-	if p.fork != nil {
-		s.spot = spot{fork: p.fork, found: c.findings()}
+	if p.trails != nil {
+		after, own := c.findings()
+		s.spot = spot{trails: p.trails, after: after, own: own}
 	}
 	s.recirculate(c, &p.keys[st.key], st.table, stack, level)
 }

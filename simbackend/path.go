@@ -14,8 +14,10 @@ type path struct {
 	used           time.Duration
 	dead           bool // the tables have changed: a pass like it may meet others
 
-	met  []met
-	hash uint64
+	last     lookup // the latest of met
+	met      []met
+	outcomes []*outcome // of which new ones are likely to be
+	hash     uint64
 }
 
 // met is a lookup that a pass made, or a learned flow that it refreshed.
@@ -99,12 +101,34 @@ func (c *paths) of(all []met) *path {
 		c.endAll()
 	}
 	p := &path{met: slices.Clone(all), hash: hash}
+	for _, m := range all {
+		if !m.refreshed {
+			p.last = lookup{m.table, m.rule}
+		}
+	}
 	c.byHash[hash] = append(c.byHash[hash], p)
 	c.alive++
 	for i := range p.met {
 		c.watch(p, &p.met[i])
 	}
 	return p
+}
+
+// maxOutcomes bounds the outcomes of a path among which a new one is looked for.
+const maxOutcomes = 16
+
+// outcome is that of a pass on the path with the given result.
+func (p *path) outcome(r result) *outcome {
+	for _, o := range p.outcomes {
+		if o.result.equal(&r) {
+			return o
+		}
+	}
+	o := &outcome{p, r}
+	if len(p.outcomes) < maxOutcomes {
+		p.outcomes = append(p.outcomes, o)
+	}
+	return o
 }
 
 // watch notes what would end p because of m.

@@ -147,7 +147,7 @@ func (s *Switch) recall(in datapath.Injection) bool {
 		return false
 	}
 	f := s.frame(in, layout)
-	s.replay(f, &m.trail)
+	s.replay(f, m)
 	return true
 }
 

@@ -10,151 +10,188 @@ import (
 	"hpnn/simbackend/flow"
 )
 
-// trail is what a pass of a microflow came to: whose counters it moves, and what is done to the frame. An
-// equal pass would come to the same as long as its path is alive.
-type trail struct {
+// outcome is what a pass of a microflow came to: whose counters it moves, and what is done to the frame. An
+// equal pass would come to the same as long as its path is alive. Many microflows share one.
+type outcome struct {
 	*path
-	last  lookup
-	steps []trailStep
-	fork  *fork // the ct() it ends with, if it does
-
-	found findings // by the ct() that led to it
-	next  *trail   // after the same ct(), with other findings
+	result
 }
 
-// trailStep is a step of a trail: one that needs a frame and nothing else.
-type trailStep struct {
+// result is an outcome apart from its path.
+type result struct {
+	steps []outcomeStep
+	fork  *fork // the ct() it ends with, if it does
+	after common
+}
+
+// outcomeStep is a step that needs a frame and nothing else.
+type outcomeStep struct {
 	kind    stepKind
-	patch   *flow.Patch        // stepSet
+	patch   flow.Patch         // stepSet
 	port    *datapath.Port     // stepOutput
 	request *conntrack.Request // stepCT
 }
 
-// fork is a ct(table=) at the end of a trail.
+// fork is a ct(table=) at the end of a pass.
 type fork struct {
 	request *conntrack.Request
-	trails  *trail // the passes that followed, the latest first
-	count   int
-
-	frozen flow.Key
-	table  openflow.TableID
-	stack  []openflow.Value
+	table   openflow.TableID
+	stack   []openflow.Value
+	frozen  flow.Key // without the frame's fields
 }
 
-// maxTrails bounds what is remembered behind one ct().
-const maxTrails = 4
-
-// findings is all in which frames of a microflow may differ behind a ct(): what the tracker has found,
-// and the addresses and ports that it may have written.
-type findings struct {
-	state conntrack.State
-	zone  uint16
-	mark  uint32
-	ports uint32
-	label conntrack.Label
-	orig  conntrack.Tuple
-	ipv4  uint64
+func (r *result) equal(o *result) bool {
+	return r.after == o.after && slices.EqualFunc(r.steps, o.steps, outcomeStep.equal) &&
+		(r.fork == nil) == (o.fork == nil) && (r.fork == nil || r.fork.equal(o.fork))
 }
 
-// findings is those of a frame of a microflow, that has come from a ct().
-func (f *frame) findings() findings {
-	m, b := &f.ct.Meta, f.Bytes()
-	x := findings{
-		state: m.State, zone: m.Zone, mark: m.Mark, label: m.Label, orig: m.Orig,
-		ipv4: binary.BigEndian.Uint64(b[f.L3+12:]),
+func (st outcomeStep) equal(o outcomeStep) bool {
+	if st.request != nil && o.request != nil && *st.request == *o.request {
+		o.request = st.request
 	}
-	if f.ct.Frame[f.L3+9] != openflow.ProtoICMP {
+	return st == o
+}
+
+func (k *fork) equal(o *fork) bool {
+	return *k.request == *o.request && k.table == o.table && slices.Equal(k.stack, o.stack) && k.frozen == o.frozen
+}
+
+// common and own are all in which frames of a microflow may differ behind a ct(): what the tracker has
+// found, and the addresses and ports that it may have written. common tends to be the same for many
+// microflows.
+type common struct {
+	label conntrack.Label
+	mark  uint32
+	state conntrack.State
+	proto uint8
+}
+
+type own struct {
+	ipv4, orig       uint64
+	ports, origPorts uint32
+}
+
+// findings are those of a frame of a microflow that has come from a ct().
+func (f *frame) findings() (c common, x own) {
+	m, b := &f.ct.Meta, f.Bytes()
+	c = common{m.Label, m.Mark, m.State, m.Orig.Proto}
+	x.ipv4 = binary.BigEndian.Uint64(b[f.L3+12:])
+	if b[f.L3+9] != openflow.ProtoICMP {
 		x.ports = binary.BigEndian.Uint32(b[f.L4:])
 	}
-	return x
+	x.orig = uint64(address(m.Orig.Src))<<32 | uint64(address(m.Orig.Dst))
+	x.origPorts = uint32(m.Orig.SrcPort)<<16 | uint32(m.Orig.DstPort)
+	return c, x
 }
 
-// find is the trail of those findings, if it is still good.
-func (k *fork) find(x *findings) *trail {
-	for t := k.trails; t != nil; t = t.next {
-		if t.found == *x && !t.dead {
+// trail is a pass of a microflow behind a ct(): the outcome for what was found there.
+type trail struct {
+	*outcome
+	own
+	next  *trail // after the same ct(), for other findings
+	trail *trail // behind the ct() that the outcome ends with, the latest first
+}
+
+// find is the trail for what was found of a frame, if it is still good.
+func (t *trail) find(c *common, x *own) *trail {
+	for ; t != nil; t = t.next {
+		if t.own == *x && t.after == *c && !t.dead {
 			return t
 		}
 	}
 	return nil
 }
 
-// add remembers a trail. Those that are no good any more, or too many, give way.
-func (k *fork) add(t *trail) {
-	t.next, k.trails = k.trails, t
+// maxTrails bounds what is remembered behind one ct() of a microflow.
+const maxTrails = 4
+
+// add puts a trail before others. Those that are no good any more, or too many, give way.
+func (t *trail) add(first **trail) {
+	t.next, *first = *first, t
 	for n, at := 1, &t.next; *at != nil; {
-		if n < maxTrails && !(*at).dead && (*at).found != t.found {
-			n, at = n+1, &(*at).next
+		if o := *at; n < maxTrails && !o.dead && (o.own != t.own || o.after != t.after) {
+			n, at = n+1, &o.next
 		} else {
-			*at = (*at).next
+			*at = o.next
 		}
 	}
 }
 
-// spot is where the trail of the next pass is to be remembered: as the first of a microflow or behind a
-// fork; nowhere if it is zero.
+// spot is where the next pass is to be remembered: as the first of a microflow, or among the trails behind
+// a ct(); nowhere if it is zero.
 type spot struct {
-	hash  uint64
-	key   flow.Microflow
-	first bool
-	fork  *fork
-	found findings
+	hash   uint64
+	key    flow.Microflow
+	first  bool
+	trails **trail
+	after  common
+	own    own
 }
 
-func (at *spot) wanted() bool { return at.first || at.fork != nil }
+func (at *spot) wanted() bool { return at.first || at.trails != nil }
 
-// remember makes a trail of a pass that has ended, for a frame of a microflow, and puts it in its spot. If
-// the pass cannot be repeated by that, it does nothing.
+// remember keeps what came of a pass of a frame of a microflow in its spot. If the pass cannot be repeated by
+// that, it does nothing.
 func (s *Switch) remember(at *spot, f *frame, p *pass, level int) {
-	var t trail
-	if p.fleeting || p.err != nil || len(p.learned) > 0 || !s.retrace(&t, f.key, p, level) {
+	if p.fleeting || p.err != nil || len(p.learned) > 0 {
 		return
 	}
-	t.path, t.last, t.found = s.emc.of(p.met), p.last, at.found
-	p.fork = t.fork
-	if at.first {
-		s.emc.remember(at.hash, &microflow{at.key, t})
-	} else {
-		at.fork.add(&t)
+	r, ok := s.retrace(f.key, p, level)
+	if !ok {
+		return
 	}
+	r.after = at.after
+	o := s.emc.of(p.met).outcome(r)
+	if at.first {
+		m := &microflow{key: at.key, outcome: o}
+		p.trails = &m.trail
+		s.emc.remember(at.hash, m)
+		return
+	}
+	t := &trail{outcome: o, own: at.own}
+	p.trails = &t.trail
+	t.add(at.trails)
 }
 
-// retrace gives a trail the steps of a pass. fields is what the frame's bytes are known to hold.
-func (s *Switch) retrace(t *trail, fields flow.Key, p *pass, level int) bool {
+// retrace makes a result of a pass. fields is what the frame's bytes are known to hold.
+func (s *Switch) retrace(fields flow.Key, p *pass, level int) (r result, ok bool) {
 	for i := range p.steps {
 		st := &p.steps[i]
-		step := trailStep{kind: st.kind}
+		step := outcomeStep{kind: st.kind}
 		switch st.kind {
 		case stepSet:
-			patch, ok := flow.NewPatch(&fields, &p.keys[st.key])
-			if !ok {
-				return false
+			if step.patch, ok = flow.NewPatch(&fields, &p.keys[st.key]); !ok {
+				return r, false
 			}
-			if patch.IsEmpty() {
+			if step.patch.IsEmpty() {
 				continue
 			}
-			step.patch = &patch
 		case stepOutput:
 			step.port = s.ports.find(openflow.PortNo(st.port))
 		case stepCT:
 			step.request = p.lasting(st.request)
 			if st.recirc {
-				if i != len(p.steps)-1 || level >= maxRecirc {
-					return false
-				}
-				t.fork = &fork{request: step.request, frozen: p.keys[st.key], table: st.table}
-				if st.stack != nil {
-					t.fork.stack = *st.stack
-				}
-				continue
+				r.fork = p.retraceFork(st, step.request)
+				return r, i == len(p.steps)-1 && level < maxRecirc
 			}
 		case stepCTClear:
 		default:
-			return false
+			return r, false
 		}
-		t.steps = append(t.steps, step)
+		r.steps = append(r.steps, step)
 	}
-	return true
+	return r, true
+}
+
+func (p *pass) retraceFork(st *step, request *conntrack.Request) *fork {
+	k := &fork{request: request, frozen: p.keys[st.key], table: st.table}
+	var bare flow.Key
+	bare.SetInPort(k.frozen.InPort())
+	k.frozen.CopyFrame(&bare)
+	if st.stack != nil {
+		k.stack = *st.stack
+	}
+	return k
 }
 
 // lasting is a request of a step that stays as it is when the pass is over.
@@ -166,34 +203,38 @@ func (p *pass) lasting(r *conntrack.Request) *conntrack.Request {
 	return r
 }
 
-// replay sends a frame of a microflow along its trails, and through the tables from where they end.
-func (s *Switch) replay(f *frame, t *trail) {
+// replay sends a frame of a microflow where its passes went, and through the tables from where nothing is
+// remembered.
+func (s *Switch) replay(f *frame, m *microflow) {
 	f.ct.Frame, f.ct.L3, f.ct.EtherType, f.ct.Recirc = f.Bytes(), int(f.L3), openflow.EthTypeIPv4, 0
+	o, trails := m.outcome, &m.trail
 	for level := 0; ; level++ {
 		s.emc.hits++
-		s.emc.count(t.path, f.Len, s.now)
-		s.verdict.Table, s.verdict.rule = t.last.table, t.last.rule
-		for i := range t.steps {
-			s.repeat(f, &t.steps[i])
+		s.emc.count(o.path, f.Len, s.now)
+		s.verdict.Table, s.verdict.rule = o.last.table, o.last.rule
+		for i := range o.steps {
+			s.repeat(f, &o.steps[i])
 		}
-		k := t.fork
+		k := o.fork
 		if k == nil {
 			return
 		}
 		s.ct.Execute(s.now, &f.ct, k.request)
-		found := f.findings()
-		if t = k.find(&found); t == nil {
-			s.spot = spot{fork: k, found: found}
+		after, own := f.findings()
+		t := (*trails).find(&after, &own)
+		if t == nil {
+			s.spot = spot{trails: trails, after: after, own: own}
 			s.recirculate(f, &k.frozen, k.table, k.stack, level)
 			return
 		}
+		o, trails = t.outcome, &t.trail
 	}
 }
 
-func (s *Switch) repeat(f *frame, st *trailStep) {
+func (s *Switch) repeat(f *frame, st *outcomeStep) {
 	switch st.kind {
 	case stepSet:
-		f.Apply(st.patch)
+		f.Apply(&st.patch)
 		if st.patch.MovesEndpoints() {
 			f.ct.Meta.HeaderChanged()
 		}

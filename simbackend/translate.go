@@ -50,10 +50,10 @@ type pass struct {
 
 	learned []lesson
 
-	recorded bool  // what it meets is noted, to remember the pass
-	met      []met // lookups, and learned flows that it refreshed
-	fleeting bool  // an equal pass may do something else
-	fork     *fork // it was remembered, and ends so
+	recorded bool    // what it meets is noted, to remember the pass
+	met      []met   // lookups, and learned flows that it refreshed
+	fleeting bool    // an equal pass may do something else
+	trails   **trail // it is remembered: where what follows its ct() is
 
 	preview bool // a trace: nothing is learned, counted or refreshed
 
@@ -74,7 +74,7 @@ func (p *pass) begin(sw *Switch, length int) {
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
 	p.dirty, p.inSet, p.tracked, p.exited, p.err, p.stopped = false, false, false, false, nil, false
 	p.depth, p.resubmits, p.rule, p.asked = 0, 0, nil, 0
-	p.recorded, p.met, p.fleeting, p.fork = false, p.met[:0], false, nil
+	p.recorded, p.met, p.fleeting, p.trails = false, p.met[:0], false, nil
 	p.set.reset()
 }
 
