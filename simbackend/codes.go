@@ -16,7 +16,7 @@ type readied struct {
 }
 
 // mostLists bounds the room that is taken for lists that may be of one flow only.
-const mostLists = 1024
+const mostLists = 256
 
 func newCodes() codes {
 	return codes{byList: map[*openflow.Action]readied{}, byContent: map[codeKey]*code{}}

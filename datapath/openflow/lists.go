@@ -12,7 +12,7 @@ type list struct {
 }
 
 // mostLists bounds the room that is taken for what may not come again.
-const mostLists = 1024
+const mostLists = 256
 
 // find is the list that is written so and means the same in the table and with the match of f.
 func (l lists) find(written string, f *Flow) ([]Action, bool) {

@@ -11,6 +11,7 @@ type fieldName struct {
 
 // meaning is all that a word may mean before "=" or "->", or alone in a match.
 type meaning struct {
+	actions bool     // what follows are the actions of a flow
 	flow    *flowKey // it is a property of a flow, and no condition
 	fields  []fieldName
 	header  bool      // it is an NXM or OXM name

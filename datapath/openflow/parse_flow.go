@@ -40,6 +40,7 @@ type flowParser struct {
 	check checker
 	list  []Action // room to collect actions in
 	lists lists    // that lines before had
+	words []word   // that lines before had, by place
 }
 
 func newFlowParser(o *options, c Command) *flowParser {
@@ -57,6 +58,9 @@ func (p *flowParser) begin(o *options, c Command) {
 
 // parse reads all of a line.
 func (p *flowParser) parse(t text) error {
+	if actions, ok := p.quick(t); ok {
+		return p.actions(actions)
+	}
 	actions, found, err := p.conditions(t)
 	if err != nil {
 		return err
@@ -103,18 +107,13 @@ func (p *flowParser) conditions(t text) (actions text, found bool, err error) {
 				return t.from(len(key)), true, nil
 			}
 		}
-		it := p.match.room()
-		tail, ok, err := t.next(it)
+		var it item
+		tail, ok, err := t.next(&it)
 		if err != nil || !ok {
 			return tail, false, err
 		}
-		switch read := p.match.understand(); {
-		case read == nil:
-			p.match.keep()
-		default:
-			if err := p.item(it, read); err != nil {
-				return tail, false, err
-			}
+		if err := p.item(it); err != nil {
+			return tail, false, err
 		}
 		t = tail
 	}
@@ -136,7 +135,12 @@ func (p *flowParser) checkLine(t, actions text, found bool) error {
 }
 
 // item reads one thing of a line before "actions=".
-func (p *flowParser) item(it *item, read *flowKey) error {
+func (p *flowParser) item(it item) error {
+	read := flowKeys[it.key.s]
+	if read == nil {
+		p.match.add(it)
+		return nil
+	}
 	if p.seen&read.bit != 0 {
 		return it.again()
 	}
@@ -199,6 +203,7 @@ func init() {
 		}
 		flowKeys[n.name] = k
 	}
+	meanings["actions"], meanings["action"] = &meaning{actions: true}, &meaning{actions: true}
 	bit := uint(1)
 	for key, k := range flowKeys {
 		meanings[key] = &meaning{flow: k}

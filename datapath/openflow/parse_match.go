@@ -9,38 +9,21 @@ import (
 // without their prerequisites and contradictions are errors. Every fault is a *SyntaxError.
 func ParseMatch(s string, opts ...Option) (Match, error) {
 	p := matchParser{o: newOptions(opts)}
-	for t := (text{s, 0}); ; {
-		tail, ok, err := t.next(p.room())
-		switch {
-		case err != nil:
-			return Match{}, err
-		case !ok:
-			return p.finish()
-		}
-		p.understand()
-		p.keep()
-		t = tail
+	if err := (text{s, 0}).each(func(it item) error { p.add(it); return nil }); err != nil {
+		return Match{}, err
 	}
+	return p.finish()
 }
 
 // matchParser collects the items of a match; what a name means depends on all of them.
 type matchParser struct {
 	o     *options
 	items []condition
-	n     int   // of items in use
 	proto Match // the Ethernet type and IP protocol only
 	terms []Term
 	where []placed
 	slab  []Term // room for the terms of matches to come
 	chunk int    // how much room to make at a time, terms; 0: what a match needs
-	words []word // that lines before had for the items
-	place int    // of the item in the line
-}
-
-// word is a key and what it means.
-type word struct {
-	key string
-	*meaning
 }
 
 // condition is an item of a match and what its key means; nil if that is nothing, or depends on brackets.
@@ -57,44 +40,18 @@ type placed struct {
 
 // begin readies p for a match, keeping its buffers.
 func (p *matchParser) begin(o *options) {
-	p.o, p.n, p.place, p.proto.terms, p.terms, p.where = o, 0, 0, p.proto.terms[:0], p.terms[:0], p.where[:0]
+	p.o, p.items, p.proto.terms, p.terms, p.where = o, p.items[:0], p.proto.terms[:0], p.terms[:0], p.where[:0]
 }
 
-// room is where to put the next item. It counts when it is kept.
-func (p *matchParser) room() *item {
-	if p.n == len(p.items) {
-		p.items = append(p.items, condition{})
-	}
-	return &p.items[p.n].item
-}
-
-// understand finds what the key of the next item means, and how to read it if it is a property of the
-// flow. Lines often have the same keys in the same places.
-func (p *matchParser) understand() *flowKey {
-	c := &p.items[p.n]
-	if p.place == len(p.words) {
-		p.words = append(p.words, word{})
-	}
-	w := &p.words[p.place]
-	p.place++
-	if w.key != c.key.s {
-		*w = word{c.key.s, meanings[c.key.s]}
-	}
-	if c.meaning = w.meaning; c.meaning == nil {
-		return nil
-	}
-	return c.flow
-}
-
-func (p *matchParser) keep() { p.n++ }
+func (p *matchParser) add(it item) { p.items = append(p.items, condition{it, meanings[it.key.s]}) }
 
 func (p *matchParser) finish() (Match, error) {
-	for i := range p.items[:p.n] {
+	for i := range p.items {
 		if err := p.protocol(&p.items[i]); err != nil {
 			return Match{}, err
 		}
 	}
-	for i := range p.items[:p.n] {
+	for i := range p.items {
 		if err := p.item(&p.items[i]); err != nil {
 			return Match{}, err
 		}
@@ -262,7 +219,7 @@ func (p *matchParser) put(c *condition, f Field, v, mask, governs Value) error {
 	}
 	if f < VLANVID && p.said(f) == nil { // nothing that it could contradict
 		if !mask.IsZero() {
-			p.add(c, Term{f, v, mask})
+			p.want(c, Term{f, v, mask})
 		}
 		return nil
 	}
@@ -281,12 +238,12 @@ func (p *matchParser) put(c *condition, f Field, v, mask, governs Value) error {
 		}
 	}
 	for _, t := range terms {
-		p.add(c, t)
+		p.want(c, t)
 	}
 	return nil
 }
 
-func (p *matchParser) add(c *condition, t Term) {
+func (p *matchParser) want(c *condition, t Term) {
 	p.where = append(p.where, placed{t.Field, &c.item})
 	p.terms = merge(p.terms, t)
 }
