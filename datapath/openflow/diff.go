@@ -7,10 +7,7 @@ import "slices"
 // actions alone differ are modified, which keeps counters and age; an Add keeps the counters.
 // Deletes come first, then modifications, then additions, each in canonical order.
 func Diff(have []Flow, want Program) Bundle {
-	if !slices.IsSortedFunc(have, func(a, b Flow) int { return compareFlows(&a, &b) }) {
-		have = slices.Clone(have)
-		sortFlows(have)
-	}
+	have, _ = sortFlows(have)
 	var d changes
 	for i := range want.flows {
 		w := &want.flows[i]

@@ -17,7 +17,7 @@ func TestProgramIsInOrderOfKeys(t *testing.T) {
 	edges := []uint64{0, 1, 1<<32 - 2, 1<<32 - 1, 1 << 32, 1<<64 - 1}
 	for range 50 {
 		var flows []Flow
-		for range r.IntN(200) {
+		for range r.IntN(300) {
 			f := Flow{Table: TableID(r.IntN(3)), Priority: uint16(r.IntN(3))}
 			for range r.IntN(4) {
 				switch r.IntN(6) {
