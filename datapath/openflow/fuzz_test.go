@@ -30,6 +30,7 @@ func seedLines(f *testing.F, prefix string) {
 func FuzzParseFlow(f *testing.F) {
 	seedLines(f, "")
 	f.Fuzz(func(t *testing.T, line string) {
+		requireSameSlowly(t, line)
 		flow, err := ParseFlow(line)
 		if err != nil {
 			var fault *SyntaxError

@@ -61,6 +61,11 @@ func (p *flowParser) parse(t text) error {
 	if actions, ok := p.quick(t); ok {
 		return p.actions(actions)
 	}
+	return p.parseSlowly(t)
+}
+
+// parseSlowly reads whatever there is, and says what is wrong with it.
+func (p *flowParser) parseSlowly(t text) error {
 	actions, found, err := p.conditions(t)
 	if err != nil {
 		return err

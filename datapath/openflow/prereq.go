@@ -79,8 +79,12 @@ const (
 )
 
 func (m Match) isExactly(f Field, v uint64) bool {
-	got, ok := m.Exact(f)
-	return ok && got == U64(v)
+	for i := range m.terms {
+		if t := &m.terms[i]; t.Field == f {
+			return t.Value == U64(v) && t.Mask == f.Mask()
+		}
+	}
+	return false
 }
 
 func (m Match) isIP() bool {
