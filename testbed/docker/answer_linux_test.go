@@ -14,6 +14,16 @@ func TestReadAnswer(t *testing.T) {
 	require.ErrorContains(t, err, "no answer of a backend")
 }
 
+func TestReadIPCounters(t *testing.T) {
+	counts, err := readIP("Ip: Forwarding DefaultTTL ForwDatagrams\nIp: 2 64 13\nIcmp: InMsgs\nIcmp: 0\n")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"Forwarding": "2", "DefaultTTL": "64", "ForwDatagrams": "13"}, counts)
+	for _, text := range []string{"", "Ip: Forwarding\n", "Ip: Forwarding DefaultTTL\nIp: 2\n"} {
+		_, err := readIP(text)
+		require.Error(t, err, text)
+	}
+}
+
 func TestStatusSaysWhatIsMissing(t *testing.T) {
 	var st status
 	require.Equal(t, "the switch does not hold the rules yet", st.missing())

@@ -63,7 +63,9 @@ func newWiring(ctx context.Context, s stand, parent string) (w *wiring, err erro
 	if w.node, err = enter(s.node, pids[s.node]); err != nil {
 		return w, err
 	}
-	w.node.quiet()
+	if err := w.node.quiet(); err != nil {
+		return w, err
+	}
 	for _, m := range s.machines {
 		if w.spaces[m.Name], err = enter(m.Container, pids[m.Container]); err != nil {
 			return w, err
@@ -135,7 +137,9 @@ func (w *wiring) attach(ctx context.Context, a Attached) error {
 	}
 	s := w.spaces[m.Name]
 	if a.Fresh {
-		s.quiet()
+		if err := s.quiet(); err != nil {
+			return err
+		}
 		if err := s.remove(card); err != nil {
 			return err
 		}

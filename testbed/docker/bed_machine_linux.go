@@ -140,11 +140,11 @@ func (k kernel) Act(act testbed.Act) error {
 	return fmt.Errorf("do %d to %s: it is the node's own kernel", act.Kind, k.about.Name)
 }
 
-// tune sets what stories need of a machine's kernel: a port that was used a second ago can be used again, who asks for a
-// neighbour asks with the address of that segment, and nothing is forwarded.
+// tune sets what stories need of a machine's kernel: a port that was used a second ago can be used again, and who asks for a
+// neighbour asks with the address of that segment.
 func (s *space) tune() {
 	_ = s.do(func() error {
-		for name, value := range map[string]string{"ipv4/tcp_tw_reuse": "1", "ipv4/conf/all/arp_announce": "2", "ipv4/ip_forward": "0"} {
+		for name, value := range map[string]string{"ipv4/tcp_tw_reuse": "1", "ipv4/conf/all/arp_announce": "2"} {
 			_ = os.WriteFile("/proc/sys/net/"+name, []byte(value), 0o644) // who needs it will fail
 		}
 		return nil

@@ -70,11 +70,16 @@ func (s *space) client(timeout time.Duration) *http.Client {
 	return &http.Client{Timeout: timeout, Transport: &http.Transport{DialContext: s.dial, DisableKeepAlives: true}}
 }
 
-// quiet turns IPv6 off: the node speaks IPv4, and neighbour discovery would only fill its counters.
-func (s *space) quiet() {
-	_ = s.do(func() error {
+// quiet turns IPv6 off: the node speaks IPv4, and neighbour discovery would only fill its counters. It turns forwarding off,
+// which a new namespace has from the host, and Docker's hosts forward: the node's kernel sees what comes by an interface with
+// the gateway's MAC, and would route it past all rules.
+func (s *space) quiet() error {
+	return s.do(func() error {
 		for _, name := range []string{"all", "default"} {
 			_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0o644) // only noise if it stays
+		}
+		if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("0"), 0o644); err != nil {
+			return fmt.Errorf("keep the kernel of %s from forwarding: %w", s.name, err)
 		}
 		return nil
 	})

@@ -2,8 +2,10 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -38,6 +40,41 @@ func (v *verifier) addresses(ctx context.Context) {
 			v.check(ttl == "", fmt.Sprintf("ping %v, a private VIP, from %s", a.VIP, public.from.Name), orNone(ttl), "no answer")
 		}
 	}
+}
+
+// kernel looks at what the node's kernel does by itself: it must forward nothing.
+func (v *verifier) kernel() {
+	var counts map[string]string
+	err := v.node.do(func() error {
+		text, err := os.ReadFile("/proc/thread-self/net/snmp")
+		if err == nil {
+			counts, err = readIP(string(text))
+		}
+		return err
+	})
+	if v.must(err, "counters of the node's kernel") {
+		const forwards = "1" // of Forwarding, as RFC 1213 has it
+		v.check(counts["Forwarding"] != forwards && counts["ForwDatagrams"] == "0", "packets that the node's kernel forwarded",
+			fmt.Sprintf("%s, ip_forward %v", counts["ForwDatagrams"], counts["Forwarding"] == forwards), "0, ip_forward false")
+	}
+}
+
+// readIP reads the counters of IP, a line of names and one of values, of /proc/net/snmp.
+func readIP(text string) (map[string]string, error) {
+	var lines [][]string
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "Ip: "); ok {
+			lines = append(lines, strings.Fields(rest))
+		}
+	}
+	if len(lines) != 2 || len(lines[0]) != len(lines[1]) {
+		return nil, errors.New("read /proc/net/snmp: it has no counters of IP")
+	}
+	counts := map[string]string{}
+	for i, name := range lines[0] {
+		counts[name] = lines[1][i]
+	}
+	return counts, nil
 }
 
 func orNone(ttl string) string {
@@ -80,13 +117,11 @@ func (v *verifier) neighbour(m Machine, a netip.Addr) string {
 
 // routing asks members past the VIPs, from another segment, and the provider's gateway.
 func (v *verifier) routing(ctx context.Context) {
-	public, ok := v.listener(model.Public)
-	if !ok {
-		return
-	}
 	backends := v.backends()
-	for _, to := range []Machine{backends[0], backends[len(backends)-1]} {
-		v.direct(public.from, to)
+	if public, ok := v.listener(model.Public); ok {
+		for _, to := range []Machine{backends[0], backends[len(backends)-1]} {
+			v.direct(public.from, to)
+		}
 	}
 	for _, to := range backends {
 		if to.Segment != backends[0].Segment {
@@ -100,6 +135,7 @@ func (v *verifier) routing(ctx context.Context) {
 			v.check(ttl == "64", fmt.Sprintf("ping %s from %s, through the uplink", backends[0].Name, g.Name), strings.TrimSpace(orNone(ttl)+", "+took+" ms"), "ttl 64")
 		}
 	}
+	v.kernel()
 }
 
 func (v *verifier) direct(from, to Machine) {

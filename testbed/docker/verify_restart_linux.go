@@ -81,6 +81,7 @@ func (v *verifier) again(ctx context.Context, what string, noticed func(status) 
 		_, err := v.await(ctx, noticed)
 		v.check(err == nil, "without its wire it is out", yes(err), "yes")
 	}
+	v.leave() // a namespace that somebody is in lives on, and its macvlan device with a MAC that no other may have
 	begun := time.Now()
 	attached, err := Attach(ctx, v.topology, v.parent)
 	if err = errors.Join(err, v.enter(ctx)); !v.must(err, "attach after "+what) {
