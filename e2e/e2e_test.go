@@ -50,6 +50,7 @@ func TestSite(t *testing.T) {
 		{"PortWithoutListenerIsSilent", otherPort},
 		{"DrainLosesNothing", drainUnderLoad},
 		{"DownloadOutlivesDrain", downloadAcrossDrain},
+		{"BulkTransfersArriveWhole", bulkTransfers},
 		{"FrozenMemberLeaves", frozenMember},
 		{"KilledMemberLeaves", killedMember},
 		{"SYNsReachAnotherMember", synRetry},

@@ -24,9 +24,10 @@ import (
 
 // short is the set of stories for every day: those that this bed can tell, and in about a minute.
 var short = []string{
-	"a-first-story", "client-affinity", "drain", "even-shares", "hairpin", "long-session", "member-frozen", "member-killed",
-	"minimal-disruption", "no-member", "no-member-last-known", "no-member-reject", "node-restart", "own-egress", "private-listener", "probes",
-	"reapply", "reload", "repair", "syn-retry", "ttl", "weights",
+	"a-first-story", "arp-and-ping", "client-affinity", "drain", "even-shares", "first-verdict", "hairpin", "icmp-errors",
+	"invalid-packets", "long-session", "mac-spoofing", "member-frozen", "member-killed", "minimal-disruption", "no-member",
+	"no-member-last-known", "no-member-reject", "node-restart", "own-egress", "private-listener", "probes", "reapply", "reload",
+	"repair", "syn-retry", "transit", "ttl", "two-pools", "vip-other-port", "weights",
 }
 
 // TestStories tells the stories of scenarios/testdata on real kernels, several at a time, each on a site of its own.

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -24,6 +26,7 @@ func newBackend(name string, tick time.Duration, more ...string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", b.root)
 	mux.HandleFunc("GET /slow", b.slow)
+	mux.HandleFunc("GET /big", big)
 	for _, path := range append(more, "/healthz") {
 		mux.HandleFunc("GET "+path, b.orders.health)
 	}
@@ -65,4 +68,15 @@ func (b *backend) slow(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// big sends so many random bytes, the same each time: those of a math/rand/v2.ChaCha8 whose seed is zero.
+func big(w http.ResponseWriter, r *http.Request) {
+	n, err := strconv.ParseInt(cmp.Or(r.FormValue("bytes"), "1000000"), 10, 64)
+	if err != nil || n < 0 {
+		http.Error(w, "bytes: give a number from 0 on", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.FormatInt(n, 10))
+	_, _ = io.CopyN(w, rand.NewChaCha8([32]byte{}), n) // the client may be gone
 }

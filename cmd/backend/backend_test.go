@@ -37,10 +37,14 @@ func TestAnswers(t *testing.T) {
 	}
 	_, body := get(t, server, "/slow?seconds=3")
 	require.Equal(t, "tick 1/3 backend=be1\ntick 2/3 backend=be1\ntick 3/3 backend=be1\n", body)
-	for path, want := range map[string]int{"/none": 404, "/slow?seconds=0": 400, "/slow?seconds=x": 400, "/slow?seconds=86401": 400} {
+	for path, want := range map[string]int{"/none": 404, "/slow?seconds=0": 400, "/slow?seconds=x": 400, "/slow?seconds=86401": 400, "/big?bytes=-1": 400, "/big?bytes=x": 400} {
 		status, _ := get(t, server, path)
 		require.Equal(t, want, status, path)
 	}
+	_, body = get(t, server, "/big?bytes=100000")
+	require.Len(t, body, 100000)
+	_, again := get(t, server, "/big?bytes=100000")
+	require.Equal(t, body, again)
 }
 
 // client calls a server from another address than its own, as long as the loopback has several.

@@ -3,6 +3,7 @@
 //	/                a line: backend, time, client, served, req
 //	/healthz         200 "ok"
 //	/slow?seconds=N  a line a second, N times (10 if not said)
+//	/big?bytes=N     N random bytes (a million if not said), the same each time
 //
 // From the machine itself it takes orders: POST /sicken and /heal, and GET /served?path=P says how often P was asked for.
 package main
