@@ -96,7 +96,7 @@ func (m *maker) action(match openflow.Match, table openflow.TableID) openflow.Ac
 func (m *maker) checked(a openflow.Action) openflow.Action {
 	t := m.traits
 	switch {
-	case writesUnsupported(a), t.nat && (writesPartOfAddress(a) || writesICMPType(a)),
+	case writesUnsupported(a), blindlyWritesPartOfOp(a), t.nat && (writesPartOfAddress(a) || writesICMPType(a)),
 		t.fragments && blindlyWritesPart(a), t.learning && writesTagless(a):
 		return nil
 	}

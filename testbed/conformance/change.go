@@ -47,7 +47,7 @@ func (m *maker) flowMod(present []openflow.Flow) (openflow.FlowMod, bool) {
 	case 2, 3:
 		mod := openflow.FlowMod{Command: pick(m, openflow.Modify, openflow.ModifyStrict)}
 		mod.Flow = openflow.Flow{Table: table, Match: f.Match, Priority: f.Priority, Actions: m.actions(f.Match, f.Table, 4), Flags: pick(m, 0, 0, openflow.ResetCounts)}
-		if contains(mod.Flow.Actions, commits) {
+		if contains(mod.Flow.Actions, commits) || contains(mod.Flow.Actions, pushesTag) {
 			mod.Command = openflow.ModifyStrict
 		}
 		return m.finish(mod, f, present)

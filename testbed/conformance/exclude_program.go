@@ -34,6 +34,7 @@ func learnedUntagged(c Case) bool {
 	return c.does(learnsTCI) && slices.ContainsFunc(c.Events, isCommit)
 }
 func learnedPCP(c Case) bool   { return c.does(learnsPartOfPCP) }
+func partOfOp(c Case) bool     { return c.does(blindlyWritesPartOfOp) }
 func partAfterNAT(c Case) bool { return c.does(translates) && c.does(writesPartOfAddress) }
 
 // looseAfterAdd looks for a loose change behind an add in one bundle.
@@ -52,6 +53,20 @@ func commitByModify(c Case) bool {
 			return m.Command == openflow.Modify && contains(m.Flow.Actions, commits)
 		})
 	})
+}
+
+func pushesByModify(c Case) bool {
+	return slices.ContainsFunc(c.Events, func(e Event) bool {
+		commit, _ := e.(Commit)
+		return slices.ContainsFunc(commit.Bundle, func(m openflow.FlowMod) bool {
+			return m.Command == openflow.Modify && contains(m.Flow.Actions, pushesTag)
+		})
+	})
+}
+
+func pushesTag(a openflow.Action) bool {
+	_, ok := a.(openflow.PushVLAN)
+	return ok
 }
 
 func isCommit(e Event) bool {
@@ -159,6 +174,12 @@ func writesPartOfAddress(a openflow.Action) bool {
 func writesPartOfOp(a openflow.Action) bool {
 	field, whole := written(a)
 	return field == openflow.ARPOp && !whole
+}
+
+// blindlyWritesPartOfOp reports whether an action writes a part of the ARP operation and asks for no more of it.
+func blindlyWritesPartOfOp(a openflow.Action) bool {
+	_, set := a.(openflow.SetField)
+	return !set && writesPartOfOp(a)
 }
 
 // writesICMPType reports whether an action may make an ICMP message an error.

@@ -43,6 +43,8 @@ func TestExclusionsKnowTheirOwn(t *testing.T) {
 		"part-of-address-after-nat": {"ip,actions=ct(commit,nat(src=10.0.0.9)),move:NXM_OF_IP_SRC[0..7]->NXM_OF_IP_DST[0..7]", ""},
 		"part-of-port-of-fragment":  {"udp,actions=multipath(nw_src,0,modulo_n,2,0,NXM_OF_UDP_DST[0..1])", frame + fragment},
 		"part-of-large-arp-op":      {"arp,actions=load:1->NXM_OF_ARP_OP[6..7]", frame + "0806000108000604" + "01ff" + strings.Repeat("00", 20)},
+		"part-of-arp-op":            {"arp,actions=move:NXM_NX_REG0[0..13]->NXM_OF_ARP_OP[1..14]", ""},
+		"tags-by-loose-modify":      {"", commit + "modify table=0,actions=push_vlan:0x8100"},
 		"commit-by-loose-modify":    {"ip,ct_state=+inv,actions=drop", commit + "modify table=0,ip,actions=ct(commit)"},
 		"oversize":                  {"", frame + udp + strings.Repeat("00", maxFrame)},
 	}
