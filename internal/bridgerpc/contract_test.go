@@ -190,7 +190,8 @@ func TestActionsThatChangeAFrame(t *testing.T) {
 	left := 0
 	sw.OnOutput(func(datapath.Output) { left++ })
 	b := use(t, bridgerpc.Config{Socket: at})
-	actions, err := openflow.ParseActions("set_field:10.0.0.9->ip_dst,output:2", openflow.Match{}.With(openflow.EthType, openflow.U64(openflow.EthTypeIPv4)))
+	ip := openflow.Match{}.With(openflow.EthType, openflow.U64(openflow.EthTypeIPv4))
+	actions, err := openflow.ParseActions("set_field:10.0.0.9->ip_dst,output:2", ip)
 	require.NoError(t, err)
 	frame := make([]byte, 60)
 	require.Error(t, b.PacketOut(t.Context(), datapath.Injection{InPort: 1, Frame: frame}, actions))

@@ -223,7 +223,8 @@ func findPrograms(names []string) (string, error) {
 			return filepath.Abs(dir)
 		}
 	}
-	return "", fmt.Errorf("find %s: build them (make build) and run bin/lbctl, or name their directory in HPNN_BIN", strings.Join(names, ", "))
+	return "", fmt.Errorf("find %s: build them (make build) and run bin/lbctl, or name their directory in HPNN_BIN",
+		strings.Join(names, ", "))
 }
 
 func executable(dir, name string) bool {

@@ -85,11 +85,14 @@ func (m machine) About() testbed.Machine { return m.about }
 // frame does not count for two.
 func TestOnlyWhatMachinesHeardHasLeft(t *testing.T) {
 	h := &hosts{bed: &bed{site: site{machines: []Machine{
-		machine{about: testbed.Machine{Name: "a", Port: 1, Role: testbed.Client}}, machine{about: testbed.Machine{Name: "b", Port: 2, Role: testbed.Member}},
+		machine{about: testbed.Machine{Name: "a", Port: 1, Role: testbed.Client}},
+		machine{about: testbed.Machine{Name: "b", Port: 2, Role: testbed.Member}},
 		machine{about: testbed.Machine{Name: "own", Port: 3, Role: testbed.Kernel}},
 	}}}}
 	x, y := []byte("x"), []byte("y")
-	for _, f := range []testbed.Heard{{Host: "b", Frame: y}, {Host: "b", Frame: x}, {Host: "b", Frame: y, Sent: true}, {Host: "a", Frame: y}} {
+	for _, f := range []testbed.Heard{
+		{Host: "b", Frame: y}, {Host: "b", Frame: x}, {Host: "b", Frame: y, Sent: true}, {Host: "a", Frame: y},
+	} {
 		h.take(f)
 	}
 	require.Equal(t, 4, h.heardSoFar())

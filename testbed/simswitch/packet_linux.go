@@ -41,10 +41,11 @@ func openPacket(name string, warn func(string)) (*packetSocket, error) {
 
 func (s *packetSocket) listen(device int) error {
 	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bufferSize) // without it, more is lost under load
+	all := &unix.PacketMreq{Ifindex: int32(device), Type: unix.PACKET_MR_PROMISC}
 	return errors.Join(
 		unix.SetsockoptInt(s.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1), // what others send by the device does not come in
 		unix.SetsockoptInt(s.fd, unix.SOL_PACKET, unix.PACKET_AUXDATA, 1),
-		unix.SetsockoptPacketMreq(s.fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &unix.PacketMreq{Ifindex: int32(device), Type: unix.PACKET_MR_PROMISC}),
+		unix.SetsockoptPacketMreq(s.fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, all),
 		unix.Bind(s.fd, &unix.SockaddrLinklayer{Protocol: networkOrder(unix.ETH_P_ALL), Ifindex: device}),
 	)
 }

@@ -232,7 +232,8 @@ func knowNeighbour(t *testing.T, device string) packet.MAC {
 	address, err := netlink.ParseAddr("10.0.0.1/24")
 	require.NoError(t, err)
 	require.NoError(t, netlink.AddrAdd(link, address))
-	require.NoError(t, netlink.NeighAdd(&netlink.Neigh{LinkIndex: link.Attrs().Index, IP: net.IP{10, 0, 0, 2}, HardwareAddr: far[:], State: netlink.NUD_PERMANENT}))
+	neighbour := &netlink.Neigh{LinkIndex: link.Attrs().Index, IP: net.IP{10, 0, 0, 2}, HardwareAddr: far[:], State: netlink.NUD_PERMANENT}
+	require.NoError(t, netlink.NeighAdd(neighbour))
 	return packet.MAC(link.Attrs().HardwareAddr)
 }
 
@@ -263,7 +264,8 @@ func TestMissingChecksumsAreToldOf(t *testing.T) {
 
 // Who watches hears what became of each frame, and of each that did not leave, why.
 func TestWatchersHearWhatBecameOfFrames(t *testing.T) {
-	s := newStand(t, "flow add table=0,in_port=1,actions=output:2,output:3\nflow add table=0,priority=7,in_port=2,udp,actions=goto_table:1\nflow add table=1,priority=9,udp,actions=drop")
+	s := newStand(t, "flow add table=0,in_port=1,actions=output:2,output:3\n"+
+		"flow add table=0,priority=7,in_port=2,udp,actions=goto_table:1\nflow add table=1,priority=9,udp,actions=drop")
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
 	require.NoError(t, err)
@@ -321,7 +323,8 @@ func TestFlowsTimeOutByTheClockOnTheWall(t *testing.T) {
 
 func TestPacketsOfTheControllerLeave(t *testing.T) {
 	s := newStand(t, "")
-	require.NoError(t, s.sw.Bridge().PacketOut(t.Context(), datapath.Injection{InPort: 1, Frame: datagram(3)}, []openflow.Action{openflow.Output{Port: 2}}))
+	in := datapath.Injection{InPort: 1, Frame: datagram(3)}
+	require.NoError(t, s.sw.Bridge().PacketOut(t.Context(), in, []openflow.Action{openflow.Output{Port: 2}}))
 	require.Equal(t, datagram(3), s.wires[2].next())
 }
 
