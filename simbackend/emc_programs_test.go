@@ -21,8 +21,8 @@ var recurring = []struct{ name, text string }{
 		table=1,priority=9,ct_state=+new,ip,actions=ct(commit,zone=1,exec(load:1->NXM_NX_CT_MARK[])),output:2
 		table=1,priority=8,ct_mark=1,ip,actions=ct(commit,zone=1,exec(load:2->NXM_NX_CT_MARK[])),output:3
 		table=1,priority=8,ct_mark=2,ip,actions=ct(commit,zone=1,exec(load:3->NXM_NX_CT_MARK[],load:1->NXM_NX_CT_LABEL[])),output:4
-		table=1,priority=8,ct_mark=3,ct_label=1,ip,actions=ct(commit,zone=1,exec(load:2->NXM_NX_CT_LABEL[0..7],load:1->NXM_NX_CT_LABEL[64..71])),output:1
-		table=1,priority=8,ct_mark=3,ct_label=0x10000000000000002,ip,actions=ct(commit,zone=1,exec(load:1->NXM_NX_CT_MARK[],load:0->NXM_NX_CT_LABEL[])),output:3`},
+		table=1,priority=8,ct_mark=3,ct_label=1,ip,actions=ct(commit,zone=1,exec(load:1->NXM_NX_CT_LABEL[64..71])),output:1
+		table=1,priority=8,ct_mark=3,ct_label=0x10000000000000001,ip,actions=ct(commit,zone=1,exec(load:1->NXM_NX_CT_MARK[],load:0->NXM_NX_CT_LABEL[])),output:3`},
 	{"members change under connections", `
 		table=0,ip,actions=ct(table=1,zone=1,nat)
 		table=1,priority=9,ct_state=+new,tcp,actions=ct(commit,table=2,zone=1,nat(dst=10.1.0.1:8080))

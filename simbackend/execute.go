@@ -39,8 +39,7 @@ func (s *Switch) walk(f *frame, table openflow.TableID, stack []openflow.Value, 
 	if !s.preview {
 		s.settle(p.learned)
 	}
-	s.verdict.Table, s.verdict.Err = p.last.table, p.err
-	s.verdict.rule = p.last.rule
+	s.fate.last, s.fate.err = p.last, p.err
 	if p.recorded {
 		s.remember(&at, f, p, level)
 	}
@@ -199,7 +198,7 @@ func (s *Switch) transmit(number uint16, b []byte) {
 func (s *Switch) send(port *datapath.Port, b []byte) {
 	port.TxFrames++
 	port.TxBytes += uint64(len(b))
-	s.verdict.Outputs++
+	s.fate.outputs++
 	if s.emit != nil {
 		s.emit(datapath.Output{Port: port.Number, Frame: b})
 	}
@@ -208,7 +207,7 @@ func (s *Switch) send(port *datapath.Port, b []byte) {
 // packetIn sends a frame to the controllers of a connection id. We are one with id 0, as every one is
 // that has not asked for another.
 func (s *Switch) packetIn(st *step, b []byte) {
-	s.verdict.PacketIns++
+	s.fate.packetIns++
 	if s.preview || st.id != 0 {
 		return
 	}

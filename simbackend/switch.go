@@ -42,7 +42,7 @@ type Switch struct {
 	frames  []*frame // copies, by level
 	emit    func(datapath.Output)
 	sink    func(datapath.Output) // of PacketOut
-	verdict Verdict
+	fate    fate
 	spot    spot // of the pass to come
 	preview bool
 	tracer  *tracer
@@ -101,8 +101,13 @@ type Verdict struct {
 	Flow    openflow.Flow
 	// Err is why the switch gave the frame up, such as too many resubmits; usually nil.
 	Err error
+}
 
-	rule *rule
+// fate is what has become of a frame so far.
+type fate struct {
+	outputs, packetIns int
+	last               lookup
+	err                error
 }
 
 // Receive executes a frame that comes in on a port and hands each frame that leaves to emit, in
@@ -114,18 +119,23 @@ func (s *Switch) Receive(in datapath.Injection, emit func(datapath.Output)) Verd
 	return s.receive(in, emit)
 }
 
-func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) Verdict {
-	s.verdict, s.emit = Verdict{}, emit
+func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) (v Verdict) {
 	port := s.ports.find(in.InPort)
 	if s.closed || port == nil || len(in.Frame) < minFrame {
-		return s.verdict
+		return v
 	}
+	s.fate, s.emit = fate{}, emit
 	port.RxFrames++
 	port.RxBytes += uint64(len(in.Frame))
 	if !s.recall(in) {
 		s.walk(s.arrive(in), 0, nil, 0)
 	}
-	return s.conclude()
+	s.emit = nil
+	v.Outputs, v.PacketIns, v.Table, v.Err = s.fate.outputs, s.fate.packetIns, s.fate.last.table, s.fate.err
+	if r := s.fate.last.rule; r != nil {
+		v.Matched, v.Flow = true, r.flow
+	}
+	return v
 }
 
 // recall does what the cache remembers of a frame, if it does.
@@ -153,7 +163,7 @@ func (s *Switch) recall(in datapath.Injection) bool {
 
 // packetOut executes actions on a frame as if it came in on a port.
 func (s *Switch) packetOut(in datapath.Injection, c *code) {
-	s.verdict, s.emit = Verdict{}, s.sink
+	s.fate, s.emit = fate{}, s.sink
 	f := s.arrive(in)
 	if f == nil {
 		return
@@ -207,15 +217,6 @@ func (s *Switch) frame(in datapath.Injection, layout flow.Layout) *frame {
 	f.ct.Meta, f.frozen = conntrack.Meta{}, nil
 	f.Packet.Load(in.Frame, layout)
 	return f
-}
-
-func (s *Switch) conclude() Verdict {
-	v := s.verdict
-	if r := v.rule; r != nil {
-		v.Matched, v.Flow, v.rule = true, r.flow, nil
-	}
-	s.emit = nil
-	return v
 }
 
 const eventQueue = 1024

@@ -17,7 +17,7 @@ func (s *Switch) previewed(in datapath.Injection) (datapath.Trace, error) {
 		return datapath.Trace{}, fmt.Errorf("trace frame: %w", err)
 	}
 	t := &tracer{}
-	s.preview, s.tracer, s.verdict = true, t, Verdict{}
+	s.preview, s.tracer, s.fate = true, t, fate{}
 	defer func() { s.preview, s.tracer = false, nil }()
 	f := s.arrive(in)
 	if f == nil {

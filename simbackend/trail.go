@@ -211,7 +211,7 @@ func (s *Switch) replay(f *frame, m *microflow) {
 	for level := 0; ; level++ {
 		s.emc.hits++
 		s.emc.count(o.path, f.Len, s.now)
-		s.verdict.Table, s.verdict.rule = o.last.table, o.last.rule
+		s.fate.last = o.last
 		for i := range o.steps {
 			s.repeat(f, &o.steps[i])
 		}

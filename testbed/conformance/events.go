@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"slices"
 	"time"
 
 	"hpnn/datapath/openflow"
@@ -11,7 +12,7 @@ import (
 func (m *maker) events() []Event {
 	t := m.traits
 	which := weighted(m, []choice[func() []Event]{
-		{45 + scaled(t.node, 60), m.converse}, {20, m.sample}, {10, m.stray}, {10, m.again},
+		{45 + scaled(t.node, 60), m.converse}, {20, m.sample}, {10, m.stray}, {15, m.again},
 		{scaled(t.odd, 15), m.oddOne}, {scaled(t.fragments, 15), m.fragmented},
 		{scaled(t.time, 15), m.wait}, {scaled(t.changes, 10), m.change}, {scaled(len(m.captures) > 0, 4), m.captured},
 	})
@@ -61,7 +62,7 @@ func (m *maker) sample() []Event { return m.arrive(pick(m, m.samples...)) }
 // stray is an ordinary frame that nobody has announced.
 func (m *maker) stray() []Event { return m.arrive(Frame{m.ingress(), m.ordinary()}) }
 
-// again repeats a frame, perhaps on another port.
+// again repeats a frame, perhaps on another port, and perhaps a few times: a switch may remember what it did.
 func (m *maker) again() []Event {
 	if len(m.past) == 0 {
 		return m.sample()
@@ -73,7 +74,7 @@ func (m *maker) again() []Event {
 	if isFragment(f.Bytes) {
 		return nil
 	}
-	return m.arrive(f)
+	return m.arrive(slices.Repeat([]Frame{f}, 1+m.IntN(4))...)
 }
 
 func (m *maker) oddOne() []Event {
