@@ -1,66 +1,99 @@
 package datapath
 
-import (
-	"fmt"
-	"strings"
-)
+import "strconv"
 
 // String is the trace as ofproto/trace lays it out. Where ofproto/trace assumes a state of
 // the connection tracker, this is the one that was found.
-func (t Trace) String() string {
-	var w strings.Builder
-	rule := strings.Repeat("=", 79)
-	for i, p := range t.Passes {
+func (t Trace) String() string { return string(t.append(make([]byte, 0, t.size()))) }
+
+// size is about how long the text is.
+func (t Trace) size() int {
+	n := 64 * (1 + len(t.Outputs))
+	for i := range t.Passes {
+		p := &t.Passes[i]
+		n += 512 + len(p.Resume) + len(p.Flow) + len(p.FinalFlow) + len(p.Datapath) + sizeOf(p.Nodes)
+	}
+	return n
+}
+
+func sizeOf(nodes []Node) (n int) {
+	for i := range nodes {
+		n += 16 + len(nodes[i].Text) + sizeOf(nodes[i].Children)
+	}
+	return n
+}
+
+// rule sets off the passes from each other.
+const rule = "\n===============================================================================\n"
+
+func (t Trace) append(b []byte) []byte {
+	for i := range t.Passes {
+		p := &t.Passes[i]
 		if i > 0 {
-			fmt.Fprintf(&w, "\n%s\nrecirc(%#x) - resume conntrack with %s\n%s\n\n", rule, i, p.Resume, rule)
+			b = append(append(b, rule...), "recirc(0x"...)
+			b = strconv.AppendInt(b, int64(i), 16)
+			b = append(append(b, ") - resume conntrack with "...), p.Resume...)
+			b = append(append(b, rule...), '\n')
 		}
-		p.write(&w)
+		b = p.append(b)
 	}
 	for _, o := range t.Outputs {
-		fmt.Fprintf(&w, "Output: %v, %d bytes\n", o.Port, len(o.Frame))
+		b = append(append(append(b, "Output: "...), o.Port.String()...), ", "...)
+		b = append(strconv.AppendInt(b, int64(len(o.Frame)), 10), " bytes\n"...)
 	}
 	if len(t.Outputs) == 0 {
-		w.WriteString("Output: none\n")
+		b = append(b, "Output: none\n"...)
 	}
-	return w.String()
+	return b
 }
 
-func (p Pass) write(w *strings.Builder) {
-	fmt.Fprintf(w, "Flow: %s\n\nbridge\n------\n", p.Flow)
+func (p *Pass) append(b []byte) []byte {
+	b = append(append(append(b, "Flow: "...), p.Flow...), "\n\nbridge\n------\n"...)
 	if p.Resume != "" {
-		fmt.Fprintf(w, "    thaw\n        Resuming from table %d\n", p.Table)
+		b = append(b, "    thaw\n        Resuming from table "...)
+		b = append(strconv.AppendUint(b, uint64(p.Table), 10), '\n')
 	}
-	writeNodes(w, p.Nodes, 0)
-	fmt.Fprintf(w, "\nFinal flow: %s\nDatapath actions: %s\n", p.FinalFlow, p.Datapath)
+	b = appendNodes(b, p.Nodes, 0)
+	b = append(append(b, "\nFinal flow: "...), p.FinalFlow...)
+	b = append(append(append(b, "\nDatapath actions: "...), p.Datapath...), '\n')
 	if p.Failure != "" {
-		fmt.Fprintf(w, "Translation failed (%s), packet is dropped.\n", p.Failure)
+		b = append(append(append(b, "Translation failed ("...), p.Failure...), "), packet is dropped.\n"...)
 	}
+	return b
 }
 
-// indent is how far a level is indented, blanks.
-const indent = 4
+// appendIndent appends the blanks of so many levels.
+func appendIndent(b []byte, level int) []byte {
+	for range level {
+		b = append(b, "    "...)
+	}
+	return b
+}
 
-// writeNodes prints a list of nodes. Lookups that come last in their list are not indented
+// appendNodes prints a list of nodes. Lookups that come last in their list are not indented
 // further, for nothing of the list follows them: a chain of gotos stays flat.
-func writeNodes(w *strings.Builder, nodes []Node, level int) {
-	inner := strings.Repeat(" ", indent*(level+1))
-	for i, n := range nodes {
+func appendNodes(b []byte, nodes []Node, level int) []byte {
+	for i := range nodes {
+		n := &nodes[i]
+		before, after := "", "\n"
 		switch n.Kind {
 		case NodeNote:
-			fmt.Fprintf(w, "%s -> %s\n", inner, n.Text)
+			before = " -> "
 		case NodeWarn:
-			fmt.Fprintf(w, "%s >> %s\n", inner, n.Text)
+			before = " >> "
 		case NodeError:
-			fmt.Fprintf(w, "%s >>>> %s <<<<\n", inner, n.Text)
+			before, after = " >>>> ", " <<<<\n"
 		case NodeAction:
-			fmt.Fprintf(w, "%s%s\n", inner, n.Text)
 		default:
 			own, below := level, level
 			if i < len(nodes)-1 {
 				own, below = level+1, level+2
 			}
-			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", indent*own), n.Text)
-			writeNodes(w, n.Children, below)
+			b = append(append(appendIndent(b, own), n.Text...), '\n')
+			b = appendNodes(b, n.Children, below)
+			continue
 		}
+		b = append(append(append(appendIndent(b, level+1), before...), n.Text...), after...)
 	}
+	return b
 }

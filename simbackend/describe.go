@@ -3,39 +3,54 @@ package simbackend
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"hpnn/datapath/openflow"
 	"hpnn/simbackend/conntrack"
 	"hpnn/simbackend/flow"
 )
 
-// describe prints steps as ofproto/trace prints datapath actions, with OpenFlow port numbers.
-func describe(steps []step, keys []flow.Key, base *flow.Key) string {
+// appendSteps appends steps as ofproto/trace prints datapath actions, with OpenFlow port numbers.
+func appendSteps(b []byte, steps []step, keys []flow.Key, base *flow.Key) []byte {
 	if len(steps) == 0 {
-		return "drop"
+		return append(b, "drop"...)
 	}
-	var parts []string
+	start := len(b)
 	for i := 0; i < len(steps); i++ {
+		b = comma(b, start)
 		switch st := &steps[i]; st.kind {
 		case stepSet:
-			parts = append(parts, describeSet(base, &keys[st.key])...)
+			before := len(b)
+			if b = appendSets(b, base, &keys[st.key]); len(b) == before && before > start {
+				b = b[:before-1] // nothing is set, and no comma is needed
+			}
 			base = &keys[st.key]
 		case stepOutput:
-			parts = append(parts, fmt.Sprint(st.port))
+			b = strconv.AppendUint(b, uint64(st.port), 10)
 		case stepController:
-			parts = append(parts, fmt.Sprintf("userspace(controller(reason=%d,id=%d))", st.reason, st.id))
+			b = fmt.Appendf(b, "userspace(controller(reason=%d,id=%d))", st.reason, st.id)
 		case stepCT:
-			parts = append(parts, describeCT(st))
+			b = appendCT(b, st)
 		case stepCTClear:
-			parts = append(parts, "ct_clear")
+			b = append(b, "ct_clear"...)
 		case stepClone:
-			parts = append(parts, "clone("+describe(steps[i+1:i+1+int(st.n)], keys, base)+")")
+			b = append(appendSteps(append(b, "clone("...), steps[i+1:i+1+int(st.n)], keys, base), ')')
 			i += int(st.n)
 		}
 	}
-	return strings.Join(parts, ",")
+	return b
 }
+
+// comma appends a comma if the list that began at start has something already.
+func comma(b []byte, start int) []byte {
+	if len(b) == start {
+		return b
+	}
+	return append(b, ',')
+}
+
+// appendHex appends v in hexadecimal after 0x.
+func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, "0x"...), v, 16) }
 
 // header is a group of fields that one set() action writes.
 type header struct {
@@ -67,93 +82,102 @@ var headers = []header{
 	{"sctp", []member{{"src", openflow.SCTPSrc}, {"dst", openflow.SCTPDst}}, false},
 }
 
-// describeSet tells which headers differ between two keys.
-func describeSet(from, to *flow.Key) []string {
-	var sets []string
-	for _, h := range headers {
-		var changed []string
+// appendSets tells which headers differ between two keys.
+func appendSets(b []byte, from, to *flow.Key) []byte {
+	start := len(b)
+	for i := range headers {
+		h := &headers[i]
+		before := len(b)
+		b = append(append(append(comma(b, start), "set("...), h.name...), '(')
+		first := len(b)
 		for _, m := range h.fields {
 			switch v := to.Get(m.field); {
-			case !flow.Present(to, m.field):
 			case m.field == openflow.IPDSCP:
-				changed = append(changed, describeTOS(from, to)...)
-			case v != from.Get(m.field), h.whole && h.differs(from, to):
-				changed = append(changed, m.name+"="+m.field.Format(v))
+				if flow.Present(to, m.field) {
+					b = appendTOS(b, first, from, to)
+				}
+			case (v != from.Get(m.field) || h.whole && h.differs(from, to)) && flow.Present(to, m.field):
+				b = append(append(comma(b, first), m.name...), '=')
+				b = m.field.AppendValue(b, v)
 			}
 		}
-		if changed != nil {
-			sets = append(sets, fmt.Sprintf("set(%s(%s))", h.name, strings.Join(changed, ",")))
+		if len(b) == first { // no field differs
+			b = b[:before]
+			continue
 		}
+		b = append(b, "))"...)
 	}
-	return append(sets, describeTags(from.Tags(), to.Tags())...)
+	return appendTags(b, start, from.Tags(), to.Tags())
 }
 
-// describeTOS tells which of the two fields of the TOS byte differ.
-func describeTOS(from, to *flow.Key) []string {
+// appendTOS tells which of the two fields of the TOS byte differ, in a list of fields that began at start.
+func appendTOS(b []byte, start int, from, to *flow.Key) []byte {
 	dscp, ecn := to.Get(openflow.IPDSCP), to.Get(openflow.IPECN)
-	mask := 0
+	mask := uint64(0)
 	if dscp != from.Get(openflow.IPDSCP) {
 		mask |= 0xfc
 	}
 	if ecn != from.Get(openflow.IPECN) {
 		mask |= 0x03
 	}
-	switch tos := int(dscp.Lo<<2|ecn.Lo) & mask; mask {
-	case 0:
-		return nil
-	case 0xff:
-		return []string{fmt.Sprintf("tos=%#x", tos)}
-	default:
-		return []string{fmt.Sprintf("tos=%#x/%#x", tos, mask)}
+	if mask == 0 {
+		return b
 	}
+	b = fmt.Appendf(comma(b, start), "tos=%#x", (dscp.Lo<<2|ecn.Lo)&mask)
+	if mask != 0xff {
+		b = appendHex(append(b, '/'), mask)
+	}
+	return b
 }
 
-// describeTags tells how tags become others: those in front of the common inner ones come off, and
-// the new ones go on.
-func describeTags(from, to []uint32) (steps []string) {
+// appendTags tells how tags become others: those in front of the common inner ones come off, and
+// the new ones go on. It goes on with a list of actions that began at start.
+func appendTags(b []byte, start int, from, to []uint32) []byte {
 	for len(from) > 0 && len(to) > 0 && from[len(from)-1] == to[len(to)-1] {
 		from, to = from[:len(from)-1], to[:len(to)-1]
 	}
 	for range from {
-		steps = append(steps, "pop_vlan")
+		b = append(comma(b, start), "pop_vlan"...)
 	}
 	for _, tag := range slices.Backward(to) {
-		tpid := ""
+		b = append(comma(b, start), "push_vlan("...)
 		if tag>>16 != openflow.EthTypeVLAN {
-			tpid = fmt.Sprintf("tpid=%#x,", tag>>16)
+			b = fmt.Appendf(b, "tpid=%#x,", tag>>16)
 		}
-		steps = append(steps, fmt.Sprintf("push_vlan(%svid=%d,pcp=%d)", tpid, tag&0xfff, tag>>13&7))
+		b = fmt.Appendf(b, "vid=%d,pcp=%d)", tag&0xfff, tag>>13&7)
 	}
-	return steps
+	return b
 }
 
-func describeCT(st *step) string {
-	r := st.request
-	var parts []string
+func appendCT(b []byte, st *step) []byte {
+	b = append(b, "ct("...)
+	r, start := st.request, len(b)
 	switch {
 	case r.Force:
-		parts = append(parts, "force_commit")
+		b = append(b, "force_commit"...)
 	case r.Commit:
-		parts = append(parts, "commit")
+		b = append(b, "commit"...)
 	}
 	if r.Zone != 0 {
-		parts = append(parts, fmt.Sprintf("zone=%d", r.Zone))
+		b = strconv.AppendUint(append(comma(b, start), "zone="...), uint64(r.Zone), 10)
 	}
 	if r.MarkMask != 0 {
-		parts = append(parts, fmt.Sprintf("mark=%#x/%#x", r.Mark, r.MarkMask))
+		b = fmt.Appendf(comma(b, start), "mark=%#x/%#x", r.Mark, r.MarkMask)
 	}
 	if r.LabelMask != (conntrack.Label{}) {
-		parts = append(parts, fmt.Sprintf("label=%v/%v", r.Label, r.LabelMask))
+		b = r.Label.Append(append(comma(b, start), "label="...))
+		b = r.LabelMask.Append(append(b, '/'))
 	}
 	if r.NAT.Kind != conntrack.NATNone {
-		parts = append(parts, r.NAT.String())
+		b = r.NAT.Append(comma(b, start))
 	}
-	text := "ct"
-	if len(parts) > 0 {
-		text += "(" + strings.Join(parts, ",") + ")"
+	if len(b) == start {
+		b = b[:start-1]
+	} else {
+		b = append(b, ')')
 	}
 	if st.recirc {
-		text += fmt.Sprintf(",recirc(table %d)", st.table)
+		b = append(strconv.AppendUint(append(b, ",recirc(table "...), uint64(st.table), 10), ')')
 	}
-	return text
+	return b
 }

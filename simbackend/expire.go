@@ -91,6 +91,7 @@ func (s *Switch) place(r *rule) {
 // remove takes a rule out of its table.
 func (s *Switch) remove(r *rule) {
 	s.emc.removed(r)
+	s.tracing.forget(r)
 	s.count--
 	s.tables[r.flow.Table].remove(r)
 	k := cookieKey{r.flow.Table, r.flow.Cookie}

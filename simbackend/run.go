@@ -17,7 +17,7 @@ func (p *pass) run(c *code, table openflow.TableID) (next *op) {
 	for i := range c.ops {
 		o := &c.ops[i]
 		if p.trace != nil {
-			p.trace.action(c.actions[i])
+			p.trace.action(c, i)
 		}
 		if o.code == opGoto {
 			return o

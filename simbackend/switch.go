@@ -46,6 +46,7 @@ type Switch struct {
 	spot    spot // of the pass to come
 	preview bool
 	tracer  *tracer
+	tracing *tracer // kept for the next that is asked for
 }
 
 // Config describes a Switch.

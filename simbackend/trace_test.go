@@ -11,6 +11,7 @@ import (
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
+	"hpnn/simbackend"
 	"hpnn/testbed/dummy"
 )
 
@@ -59,4 +60,31 @@ func TestTraceAsRealSwitch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTraceKeepsWhatItTold traces a frame, changes the rules, traces another, and looks at the first trace again.
+func TestTraceKeepsWhatItTold(t *testing.T) {
+	sw, err := simbackend.New(simbackend.Config{Ports: labPorts})
+	require.NoError(t, err)
+	commit := func(lines string) {
+		b, err := openflow.ParseBundle("rules", strings.NewReader(lines))
+		require.NoError(t, err)
+		require.NoError(t, sw.Commit(t.Context(), b))
+	}
+	trace := func(n int) datapath.Trace {
+		tr, err := sw.Trace(t.Context(), datapath.Injection{InPort: 1, Frame: syn(n)})
+		require.NoError(t, err)
+		return tr
+	}
+	commit("flow add cookie=1,priority=5,tcp actions=move:NXM_OF_TCP_SRC[]->NXM_NX_REG0[0..15],output:2")
+	first := trace(0)
+	text := first.String()
+	require.Contains(t, text, " 0. tcp, priority 5, cookie 0x1\n")
+	require.Contains(t, text, "NXM_NX_REG0[0..15] is now 0x400\n")
+
+	commit("flow modify_strict table=0,priority=5,tcp actions=move:NXM_OF_TCP_DST[]->NXM_NX_REG0[0..15],output:3")
+	require.Contains(t, trace(1).String(), "NXM_NX_REG0[0..15] is now 0x50\n")
+	commit("flow add cookie=2,priority=5,tcp actions=output:4")
+	require.Contains(t, trace(2).String(), " 0. tcp, priority 5, cookie 0x2\n    output:4\n")
+	require.Equal(t, text, first.String())
 }

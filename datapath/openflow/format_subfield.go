@@ -6,6 +6,9 @@ import "strconv"
 // "NXM_NX_REG0[3]" or "NXM_NX_REG0[0..15]".
 func (s Subfield) String() string { return string(s.append(nil)) }
 
+// Append appends what String returns.
+func (s Subfield) Append(b []byte) []byte { return s.append(b) }
+
 func (s Subfield) append(b []byte) []byte {
 	b = append(append(b, s.Field.Header()...), '[')
 	if !s.IsWhole() {

@@ -11,11 +11,15 @@ import (
 type Label struct{ Hi, Lo uint64 }
 
 // String prints the label in hexadecimal without leading zeros, "0xabc".
-func (l Label) String() string {
+func (l Label) String() string { return string(l.Append(nil)) }
+
+// Append appends what String returns.
+func (l Label) Append(b []byte) []byte {
+	b = append(b, "0x"...)
 	if l.Hi == 0 {
-		return "0x" + strconv.FormatUint(l.Lo, 16)
+		return strconv.AppendUint(b, l.Lo, 16)
 	}
-	return fmt.Sprintf("0x%x%016x", l.Hi, l.Lo)
+	return fmt.Appendf(b, "%x%016x", l.Hi, l.Lo)
 }
 
 // set replaces the bits of l under mask with those of v.
@@ -46,25 +50,27 @@ type NAT struct {
 }
 
 // String prints the argument as a ct() action does: "nat", "nat(dst=10.0.0.9:80)".
-func (n NAT) String() string {
-	end := ""
+func (n NAT) String() string { return string(n.Append(nil)) }
+
+// Append appends what String returns.
+func (n NAT) Append(b []byte) []byte {
 	switch n.Kind {
 	case NATNone:
-		return ""
+		return b
 	case NATExisting:
-		return "nat"
+		return append(b, "nat"...)
 	case NATSrc:
-		end = "src"
+		b = append(b, "nat(src"...)
 	case NATDst:
-		end = "dst"
+		b = append(b, "nat(dst"...)
 	}
-	switch {
-	case n.AddrMin == [4]byte{}:
-		return "nat(" + end + ")"
-	case n.PortMin == 0:
-		return fmt.Sprintf("nat(%s=%v)", end, netip.AddrFrom4(n.AddrMin))
+	if n.AddrMin != [4]byte{} {
+		b = netip.AddrFrom4(n.AddrMin).AppendTo(append(b, '='))
+		if n.PortMin != 0 {
+			b = strconv.AppendUint(append(b, ':'), uint64(n.PortMin), 10)
+		}
 	}
-	return fmt.Sprintf("nat(%s=%v:%d)", end, netip.AddrFrom4(n.AddrMin), n.PortMin)
+	return append(b, ')')
 }
 
 // Request is a ct() action: its arguments except table= (the caller's affair).

@@ -1,7 +1,5 @@
 package conntrack
 
-import "strings"
-
 // State is the ct_state of a packet: the bits of OVS's ct_state field, low byte.
 type State uint8
 
@@ -22,15 +20,22 @@ const natted = StateSNAT | StateDNAT
 var stateNames = [8]string{"new", "est", "rel", "rpl", "inv", "trk", "snat", "dnat"}
 
 // String prints the bits as ovs-ofctl does, "est|rpl|trk"; the empty state is "0".
-func (s State) String() string {
+func (s State) String() string { return string(s.Append(nil)) }
+
+// Append appends what String returns.
+func (s State) Append(b []byte) []byte {
 	if s == 0 {
-		return "0"
+		return append(b, '0')
 	}
-	var names []string
+	start := len(b)
 	for bit, name := range stateNames {
-		if s&(1<<bit) != 0 {
-			names = append(names, name)
+		if s&(1<<bit) == 0 {
+			continue
 		}
+		if len(b) > start {
+			b = append(b, '|')
+		}
+		b = append(b, name...)
 	}
-	return strings.Join(names, "|")
+	return b
 }

@@ -8,15 +8,18 @@ func Format(k *Key) string { return FormatPass(k, 0) }
 
 // FormatPass is Format for a frame that the connection tracker sent back into the tables
 // under a recirculation id. An id of 0 is a frame's first pass.
-func FormatPass(k *Key, recirc uint32) string {
+func FormatPass(k *Key, recirc uint32) string { return string(AppendPass(nil, k, recirc)) }
+
+// AppendPass appends what FormatPass returns.
+func AppendPass(b []byte, k *Key, recirc uint32) []byte {
 	shown := k.shown()
-	t := text{k: k, m: &shown}
+	t := text{k: k, m: &shown, b: b, start: len(b)}
 	t.metadata(recirc, recirc != 0)
 	if recirc != 0 {
 		t.add("eth")
 	}
 	t.headers()
-	return t.String()
+	return t.b
 }
 
 // FormatMasked is the bits of k under mask as the "Megaflow:" line gives them, with the

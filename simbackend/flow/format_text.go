@@ -11,8 +11,9 @@ import (
 
 // text builds the list of fields of k under m, separated by commas.
 type text struct {
-	k, m *Key
-	b    []byte
+	k, m  *Key
+	b     []byte
+	start int // where the list begins in b
 }
 
 func (t *text) String() string { return string(t.b) }
@@ -22,7 +23,7 @@ func (t *text) add(word string) {
 	if word == "" {
 		return
 	}
-	if len(t.b) > 0 {
+	if len(t.b) > t.start {
 		t.b = append(t.b, ',')
 	}
 	t.b = append(t.b, word...)
