@@ -16,8 +16,9 @@ type frame struct {
 	ct  conntrack.Packet // of which only Meta outlives a ct()
 	at  int              // place of its buffer in Switch.frames; copies of it lie above
 
-	frozen *flow.Key // the state that it was resumed from; nil on the first pass
+	frozen *flow.Key // the state that it was resumed from; nil on the first pass, and if recirc tells
 	table  openflow.TableID
+	recirc uint32 // of a fragment that was let go: the recirculation in which it had come to wait
 }
 
 // walk sends a frame, whose fields the key of the level's pass holds, into a table and carries out
@@ -122,7 +123,7 @@ func (s *Switch) copied(f *frame) *frame {
 	}
 	c := s.frames[f.at+1]
 	c.Packet.Load(f.Bytes(), f.Layout)
-	c.key, c.ct.Meta, c.frozen, c.table = f.key, f.ct.Meta, f.frozen, f.table
+	c.key, c.ct.Meta, c.frozen, c.table, c.recirc = f.key, f.ct.Meta, f.frozen, f.table, f.recirc
 	return c
 }
 
@@ -135,7 +136,7 @@ func (s *Switch) track(f *frame, st *step) conntrack.Outcome {
 func (f *frame) tracked() *conntrack.Packet {
 	c := &f.ct
 	c.Frame, c.L3, c.EtherType = f.Bytes(), int(f.Layout.L3), uint16(f.key.Get(openflow.EthType).Lo)
-	c.Tag, c.Recirc = uint64(f.key.InPort()), 0
+	c.Tag, c.Recirc = uint64(f.key.InPort()), f.recirc
 	if f.frozen != nil && c.MaybeFragment() {
 		c.Recirc = recircID(f.frozen, f.table)
 	}
@@ -165,7 +166,7 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 
 // recirculate sends a tracked frame into a table, with the fields that were kept for it.
 func (s *Switch) recirculate(f *frame, frozen *flow.Key, table openflow.TableID, stack []openflow.Value, level int) {
-	f.frozen, f.table = frozen, table
+	f.frozen, f.table, f.recirc = frozen, table, 0
 	k := &s.pass(level + 1).key
 	*k = *frozen
 	f.Packet.Layout, _ = flow.Refresh(f.Bytes(), k)

@@ -215,7 +215,7 @@ func (s *Switch) frame(in datapath.Injection, layout flow.Layout) *frame {
 		s.frames = append(s.frames, &frame{})
 	}
 	f := s.frames[0]
-	f.ct.Meta, f.frozen = conntrack.Meta{}, nil
+	f.ct.Meta, f.frozen, f.recirc = conntrack.Meta{}, nil, 0
 	f.Packet.Load(in.Frame, layout)
 	return f
 }

@@ -11,7 +11,7 @@ import (
 func (p *pass) released(st *step, packets []conntrack.Packet, at int) (frames []*frame) {
 	for i := range packets {
 		r := &packets[i]
-		g := &frame{ct: conntrack.Packet{Meta: r.Meta}, key: p.keys[st.key], at: at}
+		g := &frame{ct: conntrack.Packet{Meta: r.Meta}, key: p.keys[st.key], at: at, recirc: r.Recirc}
 		g.key.SetInPort(uint16(r.Tag))
 		g.Packet.Load(r.Frame, fragmentLayout(r))
 		frames = append(frames, g)
@@ -74,7 +74,7 @@ func (s *Switch) trackTogether(frames []*frame, p *pass, st *step) (on []*frame)
 // copies are copies of frames that share nothing with them.
 func copies(frames []*frame) (list []*frame) {
 	for _, f := range frames {
-		c := &frame{key: f.key, ct: conntrack.Packet{Meta: f.ct.Meta}, at: f.at, frozen: f.frozen, table: f.table}
+		c := &frame{key: f.key, ct: conntrack.Packet{Meta: f.ct.Meta}, at: f.at, frozen: f.frozen, table: f.table, recirc: f.recirc}
 		c.Packet.Load(f.Bytes(), f.Layout)
 		list = append(list, c)
 	}
