@@ -15,7 +15,7 @@ type emc struct {
 	slots []slot // a power of two
 	held  int    // slots in use
 	turn  uint64 // whose turn it is to give way
-	seen  []uint32
+	seen  []uint16
 	first uint64 // microflows met for the first time since seen has been this large
 
 	hits uint64 // passes spared
@@ -58,7 +58,7 @@ func (c *emc) again(hash uint64) bool {
 	if len(c.seen) == 0 {
 		return false
 	}
-	tag := uint32(hash>>32) | 1
+	tag := uint16(hash>>48) | 1
 	s := &c.seen[hash&uint64(len(c.seen)-1)]
 	if *s == tag {
 		return true
@@ -67,7 +67,7 @@ func (c *emc) again(hash uint64) bool {
 		*s = tag
 	}
 	if 2*c.first > uint64(len(c.seen)) && len(c.seen) < maxSeen {
-		c.seen, c.first = make([]uint32, 8*len(c.seen)), 0
+		c.seen, c.first = make([]uint16, 8*len(c.seen)), 0
 	}
 	return false
 }
@@ -75,15 +75,29 @@ func (c *emc) again(hash uint64) bool {
 // remember enters a microflow.
 func (c *emc) remember(hash uint64, m *microflow) {
 	if 2*c.held >= len(c.slots) && len(c.slots) < maxSlots {
-		old := c.slots
-		c.slots, c.held = make([]slot, 2*len(old)), 0
-		for _, s := range old {
-			if s.microflow != nil && !s.path.dead {
-				c.put(s)
-			}
-		}
+		c.resize()
 	}
 	c.put(slot{hash, m})
+}
+
+// resize leaves out the dead, and doubles the slots unless those were many.
+func (c *emc) resize() {
+	old, alive := c.slots, 0
+	for _, s := range old {
+		if s.microflow != nil && !s.dead {
+			alive++
+		}
+	}
+	size := len(old)
+	if 4*alive >= size {
+		size *= 2
+	}
+	c.slots, c.held = make([]slot, size), 0
+	for _, s := range old {
+		if s.microflow != nil && !s.dead {
+			c.put(s)
+		}
+	}
 }
 
 // put places a microflow: where it was, or where nothing or nothing of use is, or else in the place of
@@ -96,7 +110,7 @@ func (c *emc) put(m slot) {
 		case s.microflow != nil && s.hash == m.hash && s.key == m.key:
 			*s = m
 			return
-		case at == nil && (s.microflow == nil || s.path.dead):
+		case at == nil && (s.microflow == nil || s.dead):
 			at = s
 		}
 	}
@@ -114,5 +128,5 @@ func (c *emc) put(m slot) {
 const minFrame = 14
 
 func newEMC() *emc {
-	return &emc{paths: newPaths(), slots: make([]slot, minSlots), seen: make([]uint32, minSeen)}
+	return &emc{paths: newPaths(), slots: make([]slot, minSlots), seen: make([]uint16, minSeen)}
 }
