@@ -121,15 +121,34 @@ func (c *capture) close() {
 	c.receiver.Wait()
 }
 
+// cards are sockets to send frames by, of machines by name.
+type cards map[string]*os.File
+
 // transmit sends a frame from a machine's card.
-func transmit(m Machine, frame []byte) error {
-	return m.Enter(func() error {
-		fd, err := socket(m.Device(), 0)
-		if err != nil {
-			return err
+func (c cards) transmit(m Machine, frame []byte) error {
+	name := m.About().Name
+	if card := c[name]; card != nil {
+		if _, err := card.Write(frame); err == nil {
+			return nil
 		}
-		defer unix.Close(fd)
-		_, err = unix.Write(fd, frame)
+		_ = card.Close() // the machine may have another by now
+		delete(c, name)
+	}
+	var fd int
+	err := m.Enter(func() (err error) {
+		fd, err = socket(m.Device(), 0)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	c[name] = os.NewFile(uintptr(fd), m.Device())
+	_, err = c[name].Write(frame)
+	return err
+}
+
+func (c cards) close() {
+	for _, card := range c {
+		_ = card.Close()
+	}
 }

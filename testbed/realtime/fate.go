@@ -40,7 +40,7 @@ func (b *bed) examine(m Machine, frame []byte) error {
 	if f.verdict, err = lastLookup(trace, f.before); err != nil {
 		return err
 	}
-	if err := transmit(m, frame); err != nil {
+	if err := b.hosts.cards.transmit(m, frame); err != nil {
 		return err
 	}
 	if err := f.await(ctx); err != nil {

@@ -14,13 +14,14 @@ import (
 type hosts struct {
 	bed      *bed
 	captures []*capture
+	cards    cards
 
 	mu    sync.Mutex
 	heard []testbed.Heard // not told yet
 }
 
 func newHosts(b *bed) (*hosts, error) {
-	h := &hosts{bed: b}
+	h := &hosts{bed: b, cards: cards{}}
 	if b.config.Heard == nil {
 		return h, nil
 	}
@@ -43,6 +44,7 @@ func (h *hosts) close() {
 		c.close()
 	}
 	h.captures = nil
+	h.cards.close()
 }
 
 // heardLimit bounds the frames that wait to be told.
@@ -108,7 +110,7 @@ func (h *hosts) Send(name string, frame []byte) error {
 	}
 	frame = packet.Pad(frame)
 	if h.bed.watched || h.bed.config.Tap == nil {
-		return transmit(m, frame)
+		return h.cards.transmit(m, frame)
 	}
 	return h.bed.examine(m, frame)
 }
