@@ -85,7 +85,7 @@ func (t *story) open(topology *model.Topology) error {
 		return err
 	}
 	bed, err := open(t.topology, testbed.BedConfig{Seed: 1, Tap: t.tap, Heard: t.hear, Log: t.note, Committed: t.committed})
-	if errors.Is(err, testbed.ErrLacking) {
+	if errors.Is(err, testbed.ErrLacking) || errors.Is(err, testbed.ErrUnfit) {
 		return skip{err}
 	}
 	if err != nil {

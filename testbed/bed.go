@@ -36,6 +36,9 @@ type Bed interface {
 // ErrLacking is why a bed cannot be opened on this machine at all; what wraps it says what is missing.
 var ErrLacking = errors.New("this machine cannot run the bed")
 
+// ErrUnfit is why a bed cannot be opened for a topology; what wraps it says what of it.
+var ErrUnfit = errors.New("the bed has no room for the topology")
+
 // Keeper is a Bed that can write what helps to find out why a story failed to a directory.
 type Keeper interface {
 	Keep(ctx context.Context, dir string) error

@@ -25,8 +25,11 @@ import (
 func OpenBed(t model.Topology, c testbed.BedConfig) (testbed.Bed, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
-	if lacks := lacksForBed(ctx, t); len(lacks) > 0 {
+	if lacks := lacksForBed(ctx); len(lacks) > 0 {
 		return nil, fmt.Errorf("%w: %s", testbed.ErrLacking, strings.Join(lacks, "; "))
+	}
+	if reasons := crowded(t); len(reasons) > 0 {
+		return nil, fmt.Errorf("%w: %s", testbed.ErrUnfit, strings.Join(reasons, "; "))
 	}
 	building.RLock()
 	defer building.RUnlock()
@@ -43,8 +46,8 @@ func OpenBed(t model.Topology, c testbed.BedConfig) (testbed.Bed, error) {
 // openTimeout bounds the start of a stand, on a machine that may be busy.
 const openTimeout = 2 * time.Minute
 
-// lacksForBed says what is missing for a topology's bed.
-func lacksForBed(ctx context.Context, t model.Topology) (all []string) {
+// lacksForBed says what is missing on this machine.
+func lacksForBed(ctx context.Context) (all []string) {
 	if all = lacksForContainers(ctx); len(all) > 0 {
 		return all
 	}
@@ -54,7 +57,7 @@ func lacksForBed(ctx context.Context, t model.Topology) (all []string) {
 	if _, err := exec.LookPath("ovs-ofctl"); err != nil {
 		all = append(all, "ovs-ofctl is not installed: apt-get install openvswitch-common")
 	}
-	return append(all, crowded(t)...)
+	return all
 }
 
 // bed is a stand for a story.

@@ -60,7 +60,7 @@ func TestCrowdedTopologiesSayWhy(t *testing.T) {
 	require.Empty(t, crowded(example(t)))
 	two, err := model.Load("../../examples/two-pools.yaml")
 	require.NoError(t, err)
-	require.Equal(t, []string{"isp shares port eth0 with what is behind the uplink", "member remote is behind a host"}, crowded(two))
+	require.Equal(t, []string{"isp shares port eth0 with what is behind the uplink", "member remote is behind a host, and only hosts are containers"}, crowded(two))
 }
 
 func TestBackendsServeAllTheirPorts(t *testing.T) {

@@ -90,10 +90,15 @@ func crowded(t model.Topology) (reasons []string) {
 		}
 		at[h.Port] = h.Name
 	}
+	return append(reasons, LacksMachines(t)...)
+}
+
+// LacksMachines says which members of a topology the stand has no machine for; nothing if it has all.
+func LacksMachines(t model.Topology) (reasons []string) {
 	for _, p := range t.Pools {
 		for _, m := range p.Members {
 			if _, ok := t.HostAt(m.Address); !ok {
-				reasons = append(reasons, fmt.Sprintf("member %s is behind a host", m.Name))
+				reasons = append(reasons, fmt.Sprintf("member %s is behind a host, and only hosts are containers", m.Name))
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Command stand builds and checks the stand in containers; docker.mk calls it.
 //
 //	stand compose   print the Compose file of a topology
-//	stand check     say what this machine lacks
+//	stand check     say what this machine lacks for the topology
 //	stand attach    wire the containers to the node's ports
 //	stand wait      return when every member is up
 //	stand verify    run the checks, print what was measured; then tell stories
@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -57,8 +58,8 @@ func command() *cobra.Command {
 		fmt.Print(docker.Compose(t))
 		return nil
 	})
-	add("check", "Say what this machine lacks", func(ctx context.Context, _ model.Topology) error {
-		return check(ctx, datapath)
+	add("check", "Say what this machine lacks", func(ctx context.Context, t model.Topology) error {
+		return check(ctx, t, datapath)
 	}).Flags().StringVar(&datapath, "datapath", "netdev", "the node is to use a datapath of this `TYPE`")
 	const parentHelp = "the public port is a macvlan device on this `INTERFACE` of the host"
 	add("attach", "Wire the containers to the node's ports", func(ctx context.Context, t model.Topology) error {
@@ -89,13 +90,13 @@ func command() *cobra.Command {
 	return root
 }
 
-func check(ctx context.Context, datapath string) error {
-	lacks := append(docker.Lacks(ctx), docker.LacksDatapath(datapath)...)
+func check(ctx context.Context, t model.Topology, datapath string) error {
+	lacks := slices.Concat(docker.Lacks(ctx), docker.LacksDatapath(datapath), docker.LacksMachines(t))
 	for _, l := range lacks {
 		fmt.Fprintln(os.Stderr, "-", l)
 	}
 	if len(lacks) > 0 {
-		return errors.New("this machine cannot run the stand yet")
+		return errors.New("the stand cannot be run like this")
 	}
 	return nil
 }
