@@ -78,5 +78,6 @@ func (s *succession) favourite(owner, member int) int {
 		}
 	}
 	p := newPermutation(s.seeds[member], len(s.owner))
-	return int(slots[p.favourite(slots)])
+	l := p.locator()
+	return int(slots[l.favourite(slots)])
 }

@@ -14,8 +14,9 @@ type ground struct {
 func newGround(slots int) ground {
 	k := bits.Len(uint(slots - 1))
 	g := ground{owner: make([]int32, 1<<k), mask: twice(1<<k - 1), half: uint8(k+1) / 2}
-	for i := range slots {
-		g.owner[i] = empty
+	g.owner[0] = empty
+	for n := 1; n < slots; n *= 2 { // what is filled already fills as much again
+		copy(g.owner[n:slots], g.owner[:n])
 	}
 	return g
 }

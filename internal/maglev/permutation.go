@@ -62,8 +62,7 @@ func (l *locator) positions(x uint64) uint64 {
 }
 
 // favourite is the index of the slot the member likes best of those listed. There must be one.
-func (p permutation) favourite(slots []int32) int {
-	l := p.locator()
+func (l *locator) favourite(slots []int32) int {
 	best := uint64(math.MaxUint64) // position, then index
 	last := len(slots) - 1
 	for i := 0; i <= last; i += 2 {

@@ -38,11 +38,24 @@ func (b *builder) walk(count int, order *turns) {
 // search goes on with the slots left. Where they are few it is quicker to ask for the position of
 // each of them than to walk past all the others.
 func (b *builder) search(left []int32, order *turns) {
+	var known []locator // where every member has a turn or more
+	if len(order.members) <= len(left) {
+		known = make([]locator, len(order.members))
+		for i, m := range order.members {
+			known[i] = b.permutation(m).locator()
+		}
+	}
 	for len(left) > 0 {
 		first, n := order.run(len(left))
-		for _, m := range order.members[first : first+n] {
+		for k, m := range order.members[first : first+n] {
+			var l locator
+			if known != nil {
+				l = known[first+k]
+			} else {
+				l = b.permutation(m).locator()
+			}
 			last := len(left) - 1
-			i := b.permutation(m).favourite(left)
+			i := l.favourite(left)
 			b.owner[left[i]] = m
 			left[i] = left[last]
 			left = left[:last]

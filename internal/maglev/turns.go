@@ -80,7 +80,9 @@ func (t *turns) run(count int) (first, n int) {
 	if c.next += n; c.next == c.end {
 		c.next = c.first
 		c.had++
-		c.schedule(t.total)
+		if len(t.classes) > 1 { // otherwise nobody asks
+			c.schedule(t.total)
+		}
 	}
 	return first, n
 }
