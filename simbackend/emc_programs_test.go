@@ -2,6 +2,7 @@ package simbackend_test
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,11 @@ func recurringFrames() (all []datapath.Injection) {
 		add(1, packet.ICMP{Eth: ether, IP: ip, Type: packet.EchoRequest, ID: id, Payload: []byte("abcdefg")}.Bytes())
 		ip.Src, ip.Dst = member, client
 		add(2, packet.ICMP{Eth: ether, IP: ip, Type: packet.EchoReply, ID: id}.Bytes())
+	}
+	for _, i := range []int{0, 6} { // from another host behind the same port
+		other := slices.Clone(all[i].Frame)
+		other[11] ^= 0x80
+		add(1, other)
 	}
 	bad := tcp(client, vip, 40000, 80, packet.ACK, 2, 2)
 	bad[len(bad)-1] ^= 1

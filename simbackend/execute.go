@@ -158,8 +158,7 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 		stack = *st.stack
 	}
 	if p.trails != nil {
-		after, own := c.findings()
-		s.spot = spot{trails: p.trails, after: after, own: own}
+		s.spot = spot{trails: p.trails, after: commonly(&c.ct.Meta), own: c.own()}
 	}
 	s.recirculate(c, &p.keys[st.key], st.table, stack, level)
 }

@@ -114,16 +114,18 @@ type fate struct {
 // Receive executes a frame that comes in on a port and hands each frame that leaves to emit, in
 // order. A frame given to emit is valid during the call only. A frame from a port that does not
 // exist, or shorter than an Ethernet header, is ignored.
-func (s *Switch) Receive(in datapath.Injection, emit func(datapath.Output)) Verdict {
+func (s *Switch) Receive(in datapath.Injection, emit func(datapath.Output)) (v Verdict) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.receive(in, emit)
+	s.receive(in, emit, &v)
+	return v
 }
 
-func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) (v Verdict) {
+// receive is Receive into v, which is zero.
+func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output), v *Verdict) {
 	port := s.ports.find(in.InPort)
 	if s.closed || port == nil || len(in.Frame) < minFrame {
-		return v
+		return
 	}
 	s.fate, s.emit = fate{}, emit
 	port.RxFrames++
@@ -136,7 +138,6 @@ func (s *Switch) receive(in datapath.Injection, emit func(datapath.Output)) (v V
 	if r := s.fate.last.rule; r != nil {
 		v.Matched, v.Flow = true, r.flow
 	}
-	return v
 }
 
 // recall does what the cache remembers of a frame, if it does.

@@ -34,7 +34,8 @@ func (s *Switch) Explain(in datapath.Injection, emit func(datapath.Output)) (Ver
 	defer s.mu.Unlock()
 	t := s.trace()
 	defer func() { s.tracer = nil }()
-	v := s.receive(in, emit)
+	var v Verdict
+	s.receive(in, emit, &v)
 	return v, t.result()
 }
 

@@ -71,17 +71,24 @@ type own struct {
 	ports, origPorts uint32
 }
 
-// findings are those of a frame of a microflow that has come from a ct().
-func (f *frame) findings() (c common, x own) {
+// commonly is the common part for what the tracker has found.
+func commonly(m *conntrack.Meta) common { return common{m.Label, m.Mark, m.State, m.Orig.Proto} }
+
+// is reports whether c is commonly(m).
+func (c *common) is(m *conntrack.Meta) bool {
+	return c.state == m.State && c.mark == m.Mark && c.label == m.Label && c.proto == m.Orig.Proto
+}
+
+// own is that of a frame of a microflow that has come from a ct().
+func (f *frame) own() (x own) {
 	m, b := &f.ct.Meta, f.Bytes()
-	c = common{m.Label, m.Mark, m.State, m.Orig.Proto}
 	x.ipv4 = binary.BigEndian.Uint64(b[f.L3+12:])
 	if b[f.L3+9] != openflow.ProtoICMP {
 		x.ports = binary.BigEndian.Uint32(b[f.L4:])
 	}
 	x.orig = uint64(address(m.Orig.Src))<<32 | uint64(address(m.Orig.Dst))
 	x.origPorts = uint32(m.Orig.SrcPort)<<16 | uint32(m.Orig.DstPort)
-	return c, x
+	return x
 }
 
 // trail is a pass of a microflow behind a ct(): the outcome for what was found there.
@@ -93,9 +100,9 @@ type trail struct {
 }
 
 // find is the trail for what was found of a frame, if it is still good.
-func (t *trail) find(c *common, x *own) *trail {
+func (t *trail) find(m *conntrack.Meta, x own) *trail {
 	for ; t != nil; t = t.next {
-		if t.own == *x && t.after == *c && !t.dead {
+		if t.own == x && t.after.is(m) && !t.dead {
 			return t
 		}
 	}
@@ -220,10 +227,10 @@ func (s *Switch) replay(f *frame, m *microflow) {
 			return
 		}
 		s.ct.Execute(s.now, &f.ct, k.request)
-		after, own := f.findings()
-		t := (*trails).find(&after, &own)
+		own := f.own()
+		t := (*trails).find(&f.ct.Meta, own)
 		if t == nil {
-			s.spot = spot{trails: trails, after: after, own: own}
+			s.spot = spot{trails: trails, after: commonly(&f.ct.Meta), own: own}
 			s.recirculate(f, &k.frozen, k.table, k.stack, level)
 			return
 		}
