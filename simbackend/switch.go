@@ -186,6 +186,13 @@ func (s *Switch) Aborts() int {
 	return s.ct.Aborts()
 }
 
+// WaitingBehind is the number of fragments held behind a recirculation. See conntrack.Table.WaitingBehind.
+func (s *Switch) WaitingBehind() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ct.WaitingBehind()
+}
+
 // OnOutput sets who gets the frames that leave because of a PacketOut. A frame is valid during
 // the call only.
 func (s *Switch) OnOutput(sink func(datapath.Output)) {

@@ -228,10 +228,8 @@ func (t *tracer) now(s openflow.Subfield, k *flow.Key) {
 		t.text = strconv.AppendUint(t.text, k.Get(openflow.VLANTCI).Lo&0x1fff, 10)
 	case s.IsWhole():
 		t.text = s.Field.AppendValue(t.text, v)
-	case v.IsZero():
-		t.text = append(t.text, '0')
 	default:
-		t.text = appendHex(t.text, v.Lo)
+		t.text = v.Append(t.text)
 	}
 	t.addMade(datapath.NodeNote, at)
 }

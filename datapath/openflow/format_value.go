@@ -7,7 +7,10 @@ import (
 )
 
 // String prints v as OVS prints registers and marks: in hexadecimal, and zero as "0".
-func (v Value) String() string { return string(appendHexValue(nil, v)) }
+func (v Value) String() string { return string(v.Append(nil)) }
+
+// Append appends what String prints.
+func (v Value) Append(b []byte) []byte { return appendHexValue(b, v) }
 
 // appendHexValue writes v in hexadecimal, zero as "0", as OVS writes registers and marks.
 func appendHexValue(b []byte, v Value) []byte {

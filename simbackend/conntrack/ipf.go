@@ -70,6 +70,18 @@ type fragments struct {
 // others: the Outcome of its Execute is the zero value.
 func (t *Table) Idle() bool { return t.waiting.idle() }
 
+// WaitingBehind is the number of fragments that are held in a later pass than the first. ovs-vswitchd knows a place behind
+// a recirculation again only as long as a flow in its datapath leads there: where it keeps none, fragments of
+// different frames never meet there.
+func (t *Table) WaitingBehind() (n int) {
+	for k, d := range t.waiting.byKey {
+		if k.recirc != 0 {
+			n += len(d.fragments)
+		}
+	}
+	return n
+}
+
 func (w *fragments) idle() bool { return len(w.byKey) == 0 }
 
 // MaybeFragment reports whether p looks like a fragment of an IPv4 packet, sound or not. Only then its

@@ -138,7 +138,7 @@ func Judge(c Case, a Answer) string {
 		return ""
 	}
 	diff := Compare(a.Record, got)
-	if diff != "" && (c.learnsTwice() || c.controllersBehindTags()) {
+	if diff != "" && (c.learnsTwice() || c.controllersBehindTags() || got.LeftBehind > 0) {
 		return ""
 	}
 	return diff

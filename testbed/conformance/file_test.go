@@ -14,7 +14,7 @@ func TestFilesReadBack(t *testing.T) {
 		c.Note = "A case.\nWith prose.\n"
 		r, err := Simulate(c)
 		require.NoError(t, err)
-		r.Aborts = 0 // not written
+		r.Aborts, r.LeftBehind = 0, 0 // not written
 		r.Refused = append(r.Refused, 7)
 		text := File{c, r}.String()
 		back, err := ParseFile(text)

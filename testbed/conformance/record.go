@@ -26,6 +26,8 @@ type Record struct {
 	Trace []string
 	// Aborts counts frames at which ovs-vswitchd 3.1.0 ends. Only the simulator can tell.
 	Aborts int
+	// LeftBehind counts frames that left fragments to wait behind a recirculation. Only the simulator can tell.
+	LeftBehind int
 }
 
 // muchOutput is how many frames sent are so many that one frame may have made more than 64 KiB of datapath actions.

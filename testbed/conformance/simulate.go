@@ -72,6 +72,9 @@ func (w *world) receive(f Frame) (outputs []datapath.Output) {
 		outputs = append(outputs, o)
 	})
 	w.drain()
+	if w.sim.WaitingBehind() > 0 {
+		w.record.LeftBehind++
+	}
 	return outputs
 }
 
