@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -104,18 +105,37 @@ func (v *verifier) leave() {
 	v.node, v.spaces = nil, nil
 }
 
-// restore undoes what a story that was broken off has left.
+// restore undoes what a story that was broken off has left: containers that are paused or have ended, members that are drained.
+// What it cannot undo make up says.
 func (v *verifier) restore(ctx context.Context) {
+	ended := false
 	for _, name := range standOf(v.topology).containers() {
-		if out, err := engine(ctx, "inspect", "--format", "{{.State.Paused}}", name); err == nil && strings.TrimSpace(out) == "true" {
-			_, _ = engine(ctx, "unpause", name) // the next make up says it, if it stays
+		state, err := engine(ctx, "inspect", "--format", "{{.State.Status}}", name)
+		switch strings.TrimSpace(state) {
+		case "paused":
+			_, err = engine(ctx, "unpause", name)
+		case "exited":
+			ended = true
+			_, err = engine(ctx, "start", name)
+		}
+		if err != nil {
+			v.note("leave the stand as it was: " + err.Error())
 		}
 	}
-	if v.node == nil {
+	v.leave()
+	_, err := Attach(ctx, v.topology, v.parent)
+	if err = errors.Join(err, v.enter(ctx)); err != nil {
+		v.note("leave the stand as it was: " + err.Error())
 		return
 	}
+	if ended {
+		_, err = v.await(ctx, func(st status) string { return st.Control.Failure }) // until hcd answers
+	}
 	for _, m := range v.pool.Members {
-		_ = v.node.call(ctx, http.MethodPost, "/enable?member="+m.Name, nil) // the same
+		err = errors.Join(err, v.node.call(ctx, http.MethodPost, "/enable?member="+m.Name, nil))
+	}
+	if err != nil {
+		v.note("leave the stand as it was: " + err.Error())
 	}
 }
 
