@@ -1,10 +1,18 @@
 package datapath
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // String is the trace as ofproto/trace lays it out. Where ofproto/trace assumes a state of
 // the connection tracker, this is the one that was found.
-func (t Trace) String() string { return string(t.append(make([]byte, 0, t.size()))) }
+func (t Trace) String() string {
+	var w strings.Builder
+	w.Grow(t.size())
+	t.write(&w)
+	return w.String()
+}
 
 // size is about how long the text is.
 func (t Trace) size() int {
@@ -26,53 +34,51 @@ func sizeOf(nodes []Node) (n int) {
 // rule sets off the passes from each other.
 const rule = "\n===============================================================================\n"
 
-func (t Trace) append(b []byte) []byte {
+// line is the parts of a line, or of lines, one behind the other.
+func line(w *strings.Builder, parts ...string) {
+	for _, p := range parts {
+		w.WriteString(p)
+	}
+}
+
+func (t Trace) write(w *strings.Builder) {
 	for i := range t.Passes {
 		p := &t.Passes[i]
 		if i > 0 {
-			b = append(append(b, rule...), "recirc(0x"...)
-			b = strconv.AppendInt(b, int64(i), 16)
-			b = append(append(b, ") - resume conntrack with "...), p.Resume...)
-			b = append(append(b, rule...), '\n')
+			line(w, rule, "recirc(0x", strconv.FormatInt(int64(i), 16), ") - resume conntrack with ", p.Resume, rule, "\n")
 		}
-		b = p.append(b)
+		p.write(w)
 	}
 	for _, o := range t.Outputs {
-		b = append(append(append(b, "Output: "...), o.Port.String()...), ", "...)
-		b = append(strconv.AppendInt(b, int64(len(o.Frame)), 10), " bytes\n"...)
+		line(w, "Output: ", o.Port.String(), ", ", strconv.Itoa(len(o.Frame)), " bytes\n")
 	}
 	if len(t.Outputs) == 0 {
-		b = append(b, "Output: none\n"...)
+		line(w, "Output: none\n")
 	}
-	return b
 }
 
-func (p *Pass) append(b []byte) []byte {
-	b = append(append(append(b, "Flow: "...), p.Flow...), "\n\nbridge\n------\n"...)
+func (p *Pass) write(w *strings.Builder) {
+	line(w, "Flow: ", p.Flow, "\n\nbridge\n------\n")
 	if p.Resume != "" {
-		b = append(b, "    thaw\n        Resuming from table "...)
-		b = append(strconv.AppendUint(b, uint64(p.Table), 10), '\n')
+		line(w, "    thaw\n        Resuming from table ", strconv.Itoa(int(p.Table)), "\n")
 	}
-	b = appendNodes(b, p.Nodes, 0)
-	b = append(append(b, "\nFinal flow: "...), p.FinalFlow...)
-	b = append(append(append(b, "\nDatapath actions: "...), p.Datapath...), '\n')
+	writeNodes(w, p.Nodes, 0)
+	line(w, "\nFinal flow: ", p.FinalFlow, "\nDatapath actions: ", p.Datapath, "\n")
 	if p.Failure != "" {
-		b = append(append(append(b, "Translation failed ("...), p.Failure...), "), packet is dropped.\n"...)
+		line(w, "Translation failed (", p.Failure, "), packet is dropped.\n")
 	}
-	return b
 }
 
-// appendIndent appends the blanks of so many levels.
-func appendIndent(b []byte, level int) []byte {
+// writeIndent writes the blanks of so many levels.
+func writeIndent(w *strings.Builder, level int) {
 	for range level {
-		b = append(b, "    "...)
+		w.WriteString("    ")
 	}
-	return b
 }
 
-// appendNodes prints a list of nodes. Lookups that come last in their list are not indented
+// writeNodes prints a list of nodes. Lookups that come last in their list are not indented
 // further, for nothing of the list follows them: a chain of gotos stays flat.
-func appendNodes(b []byte, nodes []Node, level int) []byte {
+func writeNodes(w *strings.Builder, nodes []Node, level int) {
 	for i := range nodes {
 		n := &nodes[i]
 		before, after := "", "\n"
@@ -89,11 +95,12 @@ func appendNodes(b []byte, nodes []Node, level int) []byte {
 			if i < len(nodes)-1 {
 				own, below = level+1, level+2
 			}
-			b = append(append(appendIndent(b, own), n.Text...), '\n')
-			b = appendNodes(b, n.Children, below)
+			writeIndent(w, own)
+			line(w, n.Text, "\n")
+			writeNodes(w, n.Children, below)
 			continue
 		}
-		b = append(append(append(appendIndent(b, level+1), before...), n.Text...), after...)
+		writeIndent(w, level+1)
+		line(w, before, n.Text, after)
 	}
-	return b
 }
