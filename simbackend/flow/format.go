@@ -124,8 +124,11 @@ func (t *text) metadata(recirc uint32, showRecirc bool) {
 func (t *text) headers() {
 	keyword, saysType, saysProto := t.keyword()
 	t.add(keyword)
-	for r := of.Reg0; r <= of.Reg15; r++ {
-		t.hex(r)
+	for r := of.Reg0; r <= of.Reg15; r += 2 {
+		if t.m[(r-of.Reg0)/2] != 0 { // the word of both
+			t.hex(r)
+			t.hex(r + 1)
+		}
 	}
 	t.hex(of.TunID)
 	t.hex(of.Metadata)

@@ -128,6 +128,9 @@ func (t *text) ipv4(name string, f of.Field) {
 		return
 	}
 	t.begin(name).ipv4Number(t.k.Get(f).And(mask))
+	if mask.Lo == 1<<32-1 {
+		return
+	}
 	if n, ok := mask.PrefixLen(32); !ok {
 		t.b = append(t.b, '/')
 		t.ipv4Number(mask)
@@ -138,9 +141,12 @@ func (t *text) ipv4(name string, f of.Field) {
 }
 
 func (t *text) ipv4Number(v of.Value) {
-	var a [4]byte
-	binary.BigEndian.PutUint32(a[:], uint32(v.Lo))
-	t.b = netip.AddrFrom4(a).AppendTo(t.b)
+	for shift := 24; shift >= 0; shift -= 8 {
+		t.b = strconv.AppendUint(t.b, v.Lo>>shift&0xff, 10)
+		if shift > 0 {
+			t.b = append(t.b, '.')
+		}
+	}
 }
 
 func (t *text) ipv6(name string, f of.Field) {
