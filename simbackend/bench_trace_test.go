@@ -4,8 +4,6 @@ import (
 	"io"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"hpnn/datapath"
 	"hpnn/simbackend"
 )
