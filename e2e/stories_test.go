@@ -38,6 +38,7 @@ func TestStories(t *testing.T) {
 	t.Setenv("HPNN_BIN", build(t))
 	paths, err := filepath.Glob("../scenarios/testdata/*.txt")
 	require.NoError(t, err)
+	requireNames(t, paths)
 	var r report
 	defer func() { r.print(t) }()
 	t.Run("on "+bed(), func(t *testing.T) {
@@ -45,7 +46,7 @@ func TestStories(t *testing.T) {
 		for _, path := range paths {
 			name := strings.TrimSuffix(filepath.Base(path), ".txt")
 			if !chosen(name) {
-				r.add(told{name: name, skipped: "not in the short set: STORIES=all"})
+				r.others++
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
@@ -84,15 +85,28 @@ func switchOf(t *testing.T) netns.Switch {
 	return 0
 }
 
-// chosen tells whether a story is to be told: HPNN_E2E_STORIES is "short", "all", or names separated by commas.
-func chosen(name string) bool {
-	switch set := cmp.Or(os.Getenv("HPNN_E2E_STORIES"), "short"); set {
+// set is which stories are to be told: "short", "all", or names separated by commas.
+func set() string { return cmp.Or(os.Getenv("HPNN_E2E_STORIES"), "short") }
+
+// chosen tells whether a story is to be told.
+func chosen(name string) bool { return set() == "all" || slices.Contains(wanted(), name) }
+
+// wanted are the names in the set.
+func wanted() []string {
+	switch set() {
 	case "all":
-		return true
+		return nil
 	case "short":
-		return slices.Contains(short, name)
-	default:
-		return slices.Contains(strings.Split(set, ","), name)
+		return short
+	}
+	return strings.Split(set(), ",")
+}
+
+// requireNames finds names that no story has.
+func requireNames(t *testing.T, paths []string) {
+	for _, name := range wanted() {
+		ok := slices.ContainsFunc(paths, func(path string) bool { return filepath.Base(path) == name+".txt" })
+		require.True(t, ok, "there is no story %s; STORIES is short, all, or names separated by commas", name)
 	}
 }
 
@@ -121,8 +135,9 @@ type told struct {
 
 // report is how all of them went.
 type report struct {
-	mu   sync.Mutex
-	told []told
+	mu     sync.Mutex
+	told   []told
+	others int // that are not in the set
 }
 
 func (r *report) add(s told) {
@@ -148,6 +163,10 @@ func (r *report) print(t *testing.T) {
 			fmt.Fprintf(w, "%s\tpassed\t%d steps in %s\n", s.name, s.steps, ms(s.took))
 		}
 	}
-	fmt.Fprintf(w, "\n%d passed, %d skipped, %d failed\n\n", passed, skipped, len(r.told)-passed-skipped)
+	fmt.Fprintf(w, "\n%d passed, %d skipped, %d failed\n", passed, skipped, len(r.told)-passed-skipped)
+	if r.others > 0 {
+		fmt.Fprintf(w, "%d others are not of the set %q: STORIES=all tells all\n", r.others, set())
+	}
+	fmt.Fprintln(w)
 	_ = w.Flush() // to the terminal
 }
