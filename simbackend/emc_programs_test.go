@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -146,6 +147,11 @@ func TestCacheChangesNothingOfWhatRecurs(t *testing.T) {
 						w.commit(program.Bundle())
 					case 2:
 						w.changeMember(program)
+					case 3, 4, 5, 6:
+						w.advance(time.Duration(w.IntN(2500)) * time.Millisecond)
+					case 7: // a fragment waits in vain, and goes on with another frame
+						w.one(datapath.Injection{InPort: 1, Frame: mix(uint16(w.IntN(50)))[4+w.IntN(2)]})
+						w.advance(time.Duration(w.IntN(20)) * time.Second)
 					}
 				}
 				w.agree()
