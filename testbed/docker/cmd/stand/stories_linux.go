@@ -18,7 +18,7 @@ import (
 
 // shortSet are the stories for every day, the longest first: one of each kind that containers can show, none much longer than
 // half a minute.
-var shortSet = []string{"no-member-reject", "drain", "member-frozen", "reapply", "a-first-story", "repair", "hairpin", "private-listener"}
+var shortSet = []string{"no-member-reject", "drain", "member-frozen", "ttl", "a-first-story", "repair", "hairpin", "private-listener"}
 
 // telling says which stories are told, and how.
 type telling struct {
