@@ -3,15 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
-)
 
-// Colours that people tell apart whatever their eyes (Okabe, Ito 2008).
-const (
-	ink    = "#24292f"
-	faint  = "#d0d7de"
-	blue   = "#0072b2"
-	orange = "#d55e00"
+	"hpnn/internal/figure"
 )
 
 // A curve is the cost of a frame, in seconds, over something.
@@ -28,10 +21,10 @@ type panel struct {
 }
 
 var panels = []panel{
-	{"rules of the same masks", []float64{1_000, 10_000, 100_000}, []curve{{"simulator", blue, "simbackend.Rules/rules="}}},
+	{"rules of the same masks", []float64{1_000, 10_000, 100_000}, []curve{{"simulator", figure.Blue, "simbackend.Rules/rules="}}},
 	{"connections", []float64{1, 64, 1_000, 10_000, 100_000}, []curve{
-		{"simulator", blue, frame + "sim/flows="}, {"OVS with DPDK, cached", orange, frame + "ovs-cached/flows="}}},
-	{"pools", []float64{1, 10, 100, 1_000}, []curve{{"simulator", blue, "simbackend.Pools/pools="}}},
+		{"simulator", figure.Blue, frame + "sim/flows="}, {"OVS with DPDK, cached", figure.Orange, frame + "ovs-cached/flows="}}},
+	{"pools", []float64{1, 10, 100, 1_000}, []curve{{"simulator", figure.Blue, "simbackend.Pools/pools="}}},
 }
 
 const (
@@ -44,44 +37,41 @@ const (
 // grid are the lines of a panel, in nanoseconds: from the bottom to the top.
 var grid = []float64{50, 100, 200, 500, 1_000, 2_000, 5_000}
 
+var (
+	heading = figure.Style{Anchor: "start", Colour: figure.Ink, Size: 16, Bold: true}
+	label   = figure.Style{Anchor: "middle", Colour: figure.Ink, Size: 12}
+	tick    = figure.Style{Anchor: "end", Colour: figure.Ink, Size: 12}
+)
+
 // plot draws docs/performance.svg.
 func (r record) plot() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12" fill="%s">
-<title>Cost of a frame by number of rules, connections and pools</title>
-<rect width="100%%" height="100%%" fill="#ffffff"/>
-<text x="%.0f" y="24" font-size="16" font-weight="600">Nanoseconds of one core for a frame</text>
-`, width, height, width, height, ink, left)
+	var c figure.Canvas
+	c.Text(left, 24, heading, "Nanoseconds of one core for a frame")
 	for i, p := range panels {
-		p.draw(&b, r, left+float64(i)*gap)
+		p.draw(&c, r, left+float64(i)*gap)
 	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	return c.Document(width, height, "Cost of a frame by number of rules, connections and pools")
 }
 
-func (p panel) draw(b *strings.Builder, r record, x0 float64) {
+func (p panel) draw(c *figure.Canvas, r record, x0 float64) {
 	for _, ns := range grid {
-		y := up(ns)
-		fmt.Fprintf(b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", x0, y, x0+side, y, faint)
-		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", x0-6, y+4, ns)
+		c.Line(x0, up(ns), x0+side, up(ns), figure.Faint)
+		c.Text(x0-6, up(ns)+4, tick, "%g", ns)
 	}
+	bottom := up(grid[0])
 	for _, n := range p.numbers {
-		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.0f</text>\n", x0+p.across(n), top+side*0.85+18, n)
+		c.Text(x0+p.across(n), bottom+18, label, "%.0f", n)
 	}
-	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x0+side/2, top+side*0.85+38, p.title)
-	for i, c := range p.curves {
-		var points []string
+	c.Text(x0+side/2, bottom+38, label, "%s", p.title)
+	for i, curve := range p.curves {
+		var points [][2]float64
 		for _, n := range p.numbers {
-			if s := r.seconds(c.key + fmt.Sprintf("%.0f", n)); s > 0 {
-				points = append(points, fmt.Sprintf("%.1f,%.1f", x0+p.across(n), up(1e9*s)))
+			if s := r.seconds(curve.key + fmt.Sprintf("%.0f", n)); s > 0 {
+				points = append(points, [2]float64{x0 + p.across(n), up(1e9 * s)})
 			}
 		}
-		fmt.Fprintf(b, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", strings.Join(points, " "), c.colour)
-		for _, at := range points {
-			x, y, _ := strings.Cut(at, ",")
-			fmt.Fprintf(b, "<circle cx=\"%s\" cy=\"%s\" r=\"3\" fill=\"%s\"/>\n", x, y, c.colour)
-		}
-		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%s</text>\n", x0+8, top-12+float64(i)*16, c.colour, c.name)
+		c.Curve(points, figure.Stroke{Colour: curve.colour})
+		c.Text(x0+8, top-12+float64(i)*16, figure.Style{Anchor: "start", Colour: curve.colour, Size: 12}, "%s", curve.name)
 	}
 }
 

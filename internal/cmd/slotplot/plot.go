@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"hpnn/internal/figure"
 	"hpnn/internal/maglev"
 )
 
@@ -20,20 +21,20 @@ const (
 )
 
 var (
-	heading = style{"start", ink, 15, true}
-	caption = style{"start", quiet, 12, false}
-	label   = style{"middle", quiet, 12, false}
-	tick    = style{"end", quiet, 12, false}
+	heading = figure.Style{Anchor: "start", Colour: figure.Ink, Size: 15, Bold: true}
+	caption = figure.Style{Anchor: "start", Colour: figure.Quiet, Size: 12}
+	label   = figure.Style{Anchor: "middle", Colour: figure.Quiet, Size: 12}
+	tick    = figure.Style{Anchor: "end", Colour: figure.Quiet, Size: 12}
 )
 
 // colours of the algorithms.
-var colours = map[maglev.Algorithm]string{maglev.Maglev: orange, maglev.MaglevStable: blue}
+var colours = map[maglev.Algorithm]string{maglev.Maglev: figure.Orange, maglev.MaglevStable: figure.Blue}
 
 // plot draws docs/slot-table.svg.
 func (m measurements) plot() string {
-	var c canvas
-	c.text(left, 30, style{"start", ink, 18, true}, "What the failure of one member moves")
-	c.text(left, 50, caption, "Foreign slots: moved although neither their old nor their new owner failed. Tables of %d slots, %d random pools each.", slots, tries)
+	var c figure.Canvas
+	c.Text(left, 30, figure.Style{Anchor: "start", Colour: figure.Ink, Size: 18, Bold: true}, "What the failure of one member moves")
+	c.Text(left, 50, caption, "Foreign slots: moved although neither their old nor their new owner failed. Tables of %d slots, %d random pools each.", slots, tries)
 	for i, panel := range []struct {
 		change int
 		title  string
@@ -44,25 +45,25 @@ func (m measurements) plot() string {
 	for i, s := range m.maps {
 		s.draw(&c, left+float64(i)*(secondPanel-left))
 	}
-	return c.document(width, height, "Slots moved by the failure of a member, by maglev and maglev-stable")
+	return c.Document(width, height, "Slots moved by the failure of a member, by maglev and maglev-stable")
 }
 
 // curves draws the foreign moves of a change over the number of members.
-func (m measurements) curves(c *canvas, x0 float64, change int, title string) {
+func (m measurements) curves(c *figure.Canvas, x0 float64, change int, title string) {
 	bottom := curvesTop + panelHeight
-	c.text(x0, curvesTop-16, heading, "%s", title)
+	c.Text(x0, curvesTop-16, heading, "%s", title)
 	for p := 0.0; p <= topPercent; p++ {
 		y := bottom - p/topPercent*panelHeight
-		c.line(x0, y, x0+panelWidth, y, faint)
-		c.text(x0-8, y+4, tick, "%.0f %%", p)
+		c.Line(x0, y, x0+panelWidth, y, figure.Faint)
+		c.Text(x0-8, y+4, tick, "%.0f %%", p)
 	}
 	for _, n := range sizes {
 		x := x0 + across(n)
-		c.line(x, bottom, x, bottom+4, quiet)
-		c.text(x, bottom+18, label, "%d", n)
+		c.Line(x, bottom, x, bottom+4, figure.Quiet)
+		c.Text(x, bottom+18, label, "%d", n)
 	}
-	c.line(x0, bottom, x0+panelWidth, bottom, quiet)
-	c.text(x0+panelWidth/2, bottom+36, label, "members configured")
+	c.Line(x0, bottom, x0+panelWidth, bottom, figure.Quiet)
+	c.Text(x0+panelWidth/2, bottom+36, label, "members configured")
 	for _, a := range algorithms {
 		var mean, worst [][2]float64
 		for _, r := range m.rows {
@@ -72,8 +73,8 @@ func (m measurements) curves(c *canvas, x0 float64, change int, title string) {
 				worst = append(worst, [2]float64{x, bottom - f.worst/topPercent*panelHeight})
 			}
 		}
-		c.curve(worst, stroke{colours[a], true})
-		c.curve(mean, stroke{colours[a], false})
+		c.Curve(worst, figure.Stroke{Colour: colours[a], Dashed: true})
+		c.Curve(mean, figure.Stroke{Colour: colours[a]})
 	}
 }
 
@@ -84,19 +85,19 @@ func across(members int) float64 {
 }
 
 // legend explains the strokes, in the first panel, where there is room.
-func legend(c *canvas) {
+func legend(c *figure.Canvas) {
 	x, y := left+14, curvesTop+14.0
-	c.rect(x-6, y-12, 184, 78, "#ffffff")
+	c.Rect(x-6, y-12, 184, 78, "#ffffff")
 	for i, e := range []struct {
-		stroke
+		figure.Stroke
 		text string
 	}{
-		{stroke{orange, false}, "maglev, mean"}, {stroke{orange, true}, "maglev, worst"},
-		{stroke{blue, false}, "maglev-stable, mean"}, {stroke{blue, true}, "maglev-stable, worst"},
+		{figure.Stroke{Colour: figure.Orange}, "maglev, mean"}, {figure.Stroke{Colour: figure.Orange, Dashed: true}, "maglev, worst"},
+		{figure.Stroke{Colour: figure.Blue}, "maglev-stable, mean"}, {figure.Stroke{Colour: figure.Blue, Dashed: true}, "maglev-stable, worst"},
 	} {
 		at := y + float64(i)*18
-		c.curve([][2]float64{{x, at}, {x + 26, at}}, e.stroke)
-		c.text(x+34, at+4, style{"start", ink, 12, false}, "%s", e.text)
+		c.Curve([][2]float64{{x, at}, {x + 26, at}}, e.Stroke)
+		c.Text(x+34, at+4, figure.Style{Anchor: "start", Colour: figure.Ink, Size: 12}, "%s", e.text)
 	}
 }
 
@@ -104,31 +105,31 @@ func legend(c *canvas) {
 func (s slotMap) colour(slot int) string {
 	switch {
 	case s.foreign[slot]:
-		return orange
+		return figure.Orange
 	case s.moved[slot]:
-		return sky
+		return figure.Sky
 	}
-	return grey
+	return figure.Grey
 }
 
 // draw shows every slot of a table, and which of them moved.
-func (s slotMap) draw(c *canvas, x0 float64) {
+func (s slotMap) draw(c *figure.Canvas, x0 float64) {
 	moved, foreign := s.counts()
-	c.text(x0, mapsTop-34, heading, "%v: one of four members dies", s.algorithm)
-	c.text(x0, mapsTop-14, caption, "%d of %d slots move, %d of them foreign; 64 slots to a row", moved, slots, foreign)
-	for _, colour := range []string{grey, sky, orange} {
+	c.Text(x0, mapsTop-34, heading, "%v: one of four members dies", s.algorithm)
+	c.Text(x0, mapsTop-14, caption, "%d of %d slots move, %d of them foreign; 64 slots to a row", moved, slots, foreign)
+	for _, colour := range []string{figure.Grey, figure.Sky, figure.Orange} {
 		var cells [][2]float64
 		for slot := range slots {
 			if s.colour(slot) == colour {
 				cells = append(cells, [2]float64{x0 + float64(slot%64)*cell, mapsTop + float64(slot/64)*cell*2})
 			}
 		}
-		c.cells(cells, cell-0.75, cell*2-0.75, colour)
+		c.Cells(cells, cell-0.75, cell*2-0.75, colour)
 	}
 	y := mapsTop + 32*cell + 22
-	for i, e := range []struct{ colour, text string }{{grey, "stays"}, {sky, "was the dead member's"}, {orange, "foreign"}} {
+	for i, e := range []struct{ colour, text string }{{figure.Grey, "stays"}, {figure.Sky, "was the dead member's"}, {figure.Orange, "foreign"}} {
 		x := x0 + []float64{0, 64, 236}[i]
-		c.rect(x, y-9, 10, 10, e.colour)
-		c.text(x+16, y, style{"start", ink, 12, false}, "%s", e.text)
+		c.Rect(x, y-9, 10, 10, e.colour)
+		c.Text(x+16, y, figure.Style{Anchor: "start", Colour: figure.Ink, Size: 12}, "%s", e.text)
 	}
 }
