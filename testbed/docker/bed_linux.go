@@ -148,18 +148,12 @@ func (b *bed) Name() string { return "docker" }
 // Can implements realtime.Site.
 func (b *bed) Can(f testbed.Feature) error {
 	switch f {
-	case testbed.VirtualTime:
-		return errors.New("time is the real one")
 	case testbed.Taps, testbed.Fates:
 		return errors.New("a real switch does not tell what became of a frame")
-	case testbed.FailSwitch:
-		return errors.New("nothing stands between the daemon and its switch")
-	case testbed.SlowCables:
-		return errors.New("the kernel's delay line, netem, is not used")
 	case testbed.SuspendHosts:
 		return errors.New("a container has no kernel of its own that could stand still")
 	}
-	return nil
+	return realtime.Beyond(f)
 }
 
 // Machines implements realtime.Site.

@@ -66,21 +66,15 @@ func (s stage) Name() string { return s.config.Switch.String() }
 // Can implements realtime.Site.
 func (s stage) Can(f testbed.Feature) error {
 	switch f {
-	case testbed.VirtualTime:
-		return errors.New("time is the real one")
 	case testbed.Taps:
 		if s.config.Switch == Simulator {
 			return nil
 		}
 		return errors.New("a real switch does not tell what became of every frame")
-	case testbed.FailSwitch:
-		return errors.New("nothing stands between the daemon and its switch")
-	case testbed.SlowCables:
-		return errors.New("the kernel's delay line, netem, is not used")
 	case testbed.SuspendHosts:
 		return errors.New("a namespace has no kernel of its own that could stand still")
 	}
-	return nil
+	return realtime.Beyond(f)
 }
 
 // Machines implements realtime.Site.

@@ -4,12 +4,26 @@ package realtime
 
 import (
 	"context"
+	"errors"
 
 	"hpnn/datapath"
 	"hpnn/internal/api"
 	"hpnn/model"
 	"hpnn/testbed"
 )
+
+// Beyond says why no site in real time has a feature, or is nil.
+func Beyond(f testbed.Feature) error {
+	switch f {
+	case testbed.VirtualTime:
+		return errors.New("time is the real one")
+	case testbed.FailSwitch:
+		return errors.New("nothing stands between the daemon and its switch")
+	case testbed.SlowCables:
+		return errors.New("the kernel's delay line, netem, is not used")
+	}
+	return nil
+}
 
 // Site is what somebody has built: machines, a switch, and a daemon that does not run yet.
 type Site interface {
