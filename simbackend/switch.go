@@ -165,6 +165,9 @@ func (s *Switch) recall(in datapath.Injection) bool {
 
 // packetOut executes actions on a frame as if it came in on a port.
 func (s *Switch) packetOut(in datapath.Injection, c *code) {
+	if s.ports.find(in.InPort) == nil {
+		return
+	}
 	s.fate, s.emit = fate{}, s.sink
 	f := s.arrive(in)
 	if f == nil {
@@ -201,12 +204,9 @@ func (s *Switch) OnOutput(sink func(datapath.Output)) {
 	s.sink = sink
 }
 
-// arrive makes a frame of the bytes and gives its fields to the first pass. It returns nil if no port
-// would deliver them.
+// arrive makes a frame of the bytes that a port has delivered and gives its fields to the first pass. It returns nil if
+// they are shorter than an Ethernet header.
 func (s *Switch) arrive(in datapath.Injection) *frame {
-	if s.closed || s.ports.find(in.InPort) == nil {
-		return nil
-	}
 	k := &s.pass(0).key
 	layout, ok := flow.Extract(in.Frame, uint16(in.InPort), k)
 	if !ok {
