@@ -47,7 +47,11 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return run(c.Context(), socket, reports, append(ports(devices, false), ports(internal, true)...))
+			all, err := ports(devices, internal)
+			if err != nil {
+				return err
+			}
+			return run(c.Context(), socket, reports, all)
 		},
 	}
 	f := c.Flags()
@@ -59,11 +63,24 @@ func command() *cobra.Command {
 	return c
 }
 
-func ports(numbers map[string]int, internal bool) (all []simswitch.Port) {
-	for _, name := range slices.Sorted(maps.Keys(numbers)) {
-		all = append(all, simswitch.Port{Name: name, Number: openflow.PortNo(numbers[name]), Internal: internal})
+// lastPort is the highest number that a port can have (OFPP_MAX of OpenFlow 1.0, below the reserved ones).
+const lastPort = 0xfeff
+
+// ports are those of the two flags, each in order of names.
+func ports(devices, internal map[string]int) (all []simswitch.Port, err error) {
+	for _, f := range []struct {
+		flag    string
+		numbers map[string]int
+	}{{"port", devices}, {"internal", internal}} {
+		for _, name := range slices.Sorted(maps.Keys(f.numbers)) {
+			n := f.numbers[name]
+			if n < 1 || n > lastPort {
+				return nil, fmt.Errorf("--%s %s=%d: ports have numbers from 1 to %d", f.flag, name, n, lastPort)
+			}
+			all = append(all, simswitch.Port{Name: name, Number: openflow.PortNo(n), Internal: f.flag == "internal"})
+		}
 	}
-	return all
+	return all, nil
 }
 
 func run(ctx context.Context, socket, reports string, ports []simswitch.Port) error {
