@@ -160,15 +160,12 @@ func (t *tracer) descend() { t.open = append(t.open, int32(len(t.steps)-1)) }
 
 // enter opens a lookup.
 func (t *tracer) enter(table openflow.TableID, r *rule) {
-	line := ""
-	if r != nil {
-		line = t.lines[r]
-	}
-	if line == "" {
+	line, known := t.lines[r]
+	if !known {
 		line = lookupText(table, r)
-	}
-	if r != nil {
-		t.lines[r] = line
+		if r != nil {
+			t.lines[r] = line
+		}
 	}
 	t.step(traceStep{kind: datapath.NodeTable, known: line, table: table})
 	t.descend()

@@ -34,9 +34,9 @@ func (c *learnCode) actionsText(k *flow.Key) string {
 	for _, s := range c.action.Specs {
 		switch s := s.(type) {
 		case openflow.LearnLoadField:
-			texts = append(texts, fmt.Sprintf("load:%#x->%v", k.GetSub(s.Src).Lo, s.Dst))
+			texts = appendLoads(texts, k.GetSub(s.Src), s.Dst)
 		case openflow.LearnLoadValue:
-			texts = append(texts, fmt.Sprintf("load:%#x->%v", s.Value.Lo, s.Dst))
+			texts = appendLoads(texts, s.Value, s.Dst)
 		case openflow.LearnOutput:
 			if a := learnedAction(s, k); a != nil {
 				texts = append(texts, a.String())
@@ -47,4 +47,14 @@ func (c *learnCode) actionsText(k *flow.Key) string {
 		return "drop"
 	}
 	return strings.Join(texts, ",")
+}
+
+// appendLoads adds the load of a value. One load writes 64 bits at most.
+func appendLoads(texts []string, v openflow.Value, dst openflow.Subfield) []string {
+	const most = 64
+	for done := 0; done < int(dst.Width); done += most {
+		part := openflow.Subfield{Field: dst.Field, Offset: dst.Offset + uint8(done), Width: uint8(min(most, int(dst.Width)-done))}
+		texts = append(texts, fmt.Sprintf("load:%v->%v", v.Shr(done).And(openflow.Ones(int(part.Width))), part))
+	}
+	return texts
 }

@@ -88,3 +88,17 @@ func TestTraceKeepsWhatItTold(t *testing.T) {
 	require.Contains(t, trace(2).String(), " 0. tcp, priority 5, cookie 0x2\n    output:4\n")
 	require.Equal(t, text, first.String())
 }
+
+// TestTraceOfLearnedLoads: zeros, and what is wider than one load, as ofproto/trace 3.1.0 writes them.
+func TestTraceOfLearnedLoads(t *testing.T) {
+	sw, err := simbackend.New(simbackend.Config{Ports: labPorts})
+	require.NoError(t, err)
+	p, err := openflow.ParseProgram("rules", strings.NewReader("ip,actions=set_field:0x1->reg4,learn(table=3,eth_type=0x800,"+
+		"NXM_OF_IP_DST[]=NXM_OF_IP_SRC[],load:NXM_NX_REG1[]->NXM_NX_REG0[],load:0->NXM_NX_REG2[0..3],load:NXM_NX_XXREG1[0..99]->NXM_NX_XXREG2[0..99]),output:2"))
+	require.NoError(t, err)
+	require.NoError(t, sw.Commit(t.Context(), p.Bundle()))
+	tr, err := sw.Trace(t.Context(), datapath.Injection{InPort: 1, Frame: syn(0)})
+	require.NoError(t, err)
+	require.Contains(t, tr.String(), "actions=load:0->NXM_NX_REG0[],load:0->NXM_NX_REG2[0..3],load:0->NXM_NX_XXREG2[0..63],"+
+		"load:0x100000000->NXM_NX_XXREG2[64..99]\n")
+}
