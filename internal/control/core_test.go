@@ -319,7 +319,11 @@ func flowsOf(entries []openflow.FlowEntry) (flows []openflow.Flow) {
 // TestFaultsDelayButDoNotDecide drives the core through random changes over a bridge that fails often:
 // in the end the switch holds what a bridge that never fails would hold.
 func TestFaultsDelayButDoNotDecide(t *testing.T) {
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		topology := load(t, "two-pools.yaml")
 		sw := newSwitch(t, topology)
 		faulty := datapathtest.NewFaulty(sw, seed, 0.4)
