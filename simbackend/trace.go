@@ -63,6 +63,8 @@ type tracer struct {
 	open    []int32 // steps from the pass's root to the innermost lookup
 	text    []byte
 	lines   map[*rule]string // of lookups
+	entries flow.Lines       // what frames have when they come in
+	fields  flow.Lines
 }
 
 func (t *tracer) reset() {
@@ -106,7 +108,12 @@ func (t *tracer) begin(p *pass) int {
 	t.steps = append(t.steps, traceStep{parent: -1})
 	t.open = append(t.open[:0], root)
 	at := len(t.text)
-	t.text = flow.AppendPass(t.text, &p.key, t.resumed.recirc)
+	if t.resumed.recirc == 0 {
+		t.text = t.entries.Append(t.text, &p.key, 0)
+		t.fields.Follow(&t.entries)
+	} else {
+		t.text = t.fields.Append(t.text, &p.key, t.resumed.recirc)
+	}
 	t.passes = append(t.passes, tracedPass{resume: t.resumed.text, table: t.resumed.table, flow: t.since(at), root: root})
 	return len(t.passes) - 1
 }
@@ -118,7 +125,7 @@ func (t *tracer) since(at int) span { return span{int32(at), int32(len(t.text))}
 func (t *tracer) end(p *pass, index int) {
 	out, at := &t.passes[index], len(t.text)
 	if p.key != t.initial || p.set.output {
-		t.text = flow.AppendPass(t.text, &p.key, t.resumed.recirc)
+		t.text = t.fields.Append(t.text, &p.key, t.resumed.recirc)
 	} else {
 		t.text = append(t.text, "unchanged"...)
 	}

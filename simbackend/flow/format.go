@@ -124,6 +124,16 @@ func (t *text) metadata(recirc uint32, showRecirc bool) {
 func (t *text) headers() {
 	keyword, saysType, saysProto := t.keyword()
 	t.add(keyword)
+	t.registers()
+	t.port()
+	t.tags()
+	t.ether(saysType)
+	t.addresses()
+	t.network(saysProto)
+	t.transport()
+}
+
+func (t *text) registers() {
 	for r := of.Reg0; r <= of.Reg15; r += 2 {
 		if t.m[(r-of.Reg0)/2] != 0 { // the word of both
 			t.hex(r)
@@ -132,14 +142,18 @@ func (t *text) headers() {
 	}
 	t.hex(of.TunID)
 	t.hex(of.Metadata)
-	t.port()
-	t.tags()
+}
+
+func (t *text) ether(saysType bool) {
 	t.mac("dl_src", of.EthSrc)
 	t.mac("dl_dst", of.EthDst)
 	if !saysType && !t.hidden(of.EthType) {
 		t.begin("dl_type").padded(uint64(t.k.ethType()), 4)
 	}
-	t.addresses()
+}
+
+// network appends what stands between addresses and ports.
+func (t *text) network(saysProto bool) {
 	if !saysProto {
 		t.protocol()
 	}
@@ -149,7 +163,6 @@ func (t *text) headers() {
 	}
 	t.ip()
 	t.labelStack()
-	t.transport()
 }
 
 // keyword is the word that stands for the Ethernet type and perhaps the protocol.

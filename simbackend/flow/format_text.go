@@ -38,15 +38,18 @@ func (t *text) begin(name string) *text {
 
 func (t *text) hidden(f of.Field) bool { return t.m.Get(f).IsZero() }
 
-func (t *text) decimalNumber(v uint64) { t.b = strconv.AppendUint(t.b, v, 10) }
+func (t *text) decimalNumber(v uint64) { t.b = appendDecimal(t.b, v) }
 
 // hexNumber appends v as C's %#x does: 0 has no prefix.
 func (t *text) hexNumber(v uint64) {
 	if v != 0 {
 		t.b = append(t.b, "0x"...)
 	}
-	t.b = strconv.AppendUint(t.b, v, 16)
+	t.b = appendHex(t.b, v)
 }
+
+// digits appends v in hexadecimal without a prefix.
+func (t *text) digits(v uint64) { t.b = appendHex(t.b, v) }
 
 // padded appends v in hexadecimal with a prefix and at least digits digits.
 func (t *text) padded(v uint64, digits int) {
@@ -140,14 +143,7 @@ func (t *text) ipv4(name string, f of.Field) {
 	}
 }
 
-func (t *text) ipv4Number(v of.Value) {
-	for shift := 24; shift >= 0; shift -= 8 {
-		t.b = strconv.AppendUint(t.b, v.Lo>>shift&0xff, 10)
-		if shift > 0 {
-			t.b = append(t.b, '.')
-		}
-	}
-}
+func (t *text) ipv4Number(v of.Value) { t.b = appendIPv4(t.b, uint32(v.Lo)) }
 
 func (t *text) ipv6(name string, f of.Field) {
 	mask := t.m.Get(f)
@@ -201,16 +197,7 @@ func (t *text) mac(name string, f of.Field) {
 	}
 }
 
-func (t *text) macNumber(v uint64) {
-	const digits = "0123456789abcdef"
-	for shift := 40; shift >= 0; shift -= 8 {
-		octet := uint8(v >> shift)
-		t.b = append(t.b, digits[octet>>4], digits[octet&15])
-		if shift > 0 {
-			t.b = append(t.b, ':')
-		}
-	}
-}
+func (t *text) macNumber(v uint64) { t.b = appendMAC(t.b, v) }
 
 var portNames = map[of.PortNo]string{
 	of.PortIn: "IN_PORT", of.PortTable: "TABLE", of.PortNormal: "NORMAL", of.PortFlood: "FLOOD",

@@ -1,0 +1,63 @@
+package flow
+
+import (
+	"math/bits"
+	"strconv"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// octet is a byte in decimal, and the dot behind it.
+type octet struct {
+	text [4]byte
+	n    uint8
+}
+
+var octets = func() (all [256]octet) {
+	for i := range all {
+		o := &all[i]
+		o.n = uint8(copy(o.text[:], strconv.Itoa(i)+"."))
+	}
+	return all
+}()
+
+// appendIPv4 appends an address.
+func appendIPv4(b []byte, a uint32) []byte {
+	n := len(b)
+	for shift := 24; shift >= 0; shift -= 8 {
+		o := &octets[uint8(a>>shift)]
+		b = append(b, o.text[:]...)
+		n += int(o.n)
+		b = b[:n]
+	}
+	return b[:n-1] // the last dot
+}
+
+// appendMAC appends an Ethernet address.
+func appendMAC(b []byte, a uint64) []byte {
+	var t [17]byte
+	for i := range 6 {
+		octet := uint8(a >> (40 - 8*i))
+		if i > 0 {
+			t[3*i-1] = ':'
+		}
+		t[3*i], t[3*i+1] = hexDigits[octet>>4], hexDigits[octet&15]
+	}
+	return append(b, t[:]...)
+}
+
+// appendHex appends a number in hexadecimal.
+func appendHex(b []byte, v uint64) []byte {
+	for shift := (bits.Len64(v|1) - 1) &^ 3; shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[v>>shift&15])
+	}
+	return b
+}
+
+// appendDecimal appends a number.
+func appendDecimal(b []byte, v uint64) []byte {
+	if v < 10 {
+		return append(b, '0'+byte(v))
+	}
+	return strconv.AppendUint(b, v, 10)
+}

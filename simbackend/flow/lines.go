@@ -1,0 +1,107 @@
+package flow
+
+// Lines writes lines as AppendPass does, one after the other. What a line has in common with the one before is
+// copied from there. The zero Lines is ready.
+type Lines struct {
+	key    Key
+	recirc uint32
+	text   []byte      // the line before
+	parts  [parts]part // of it
+	shown  Key         // room
+}
+
+// part is a part of a line, without the commas around it.
+type part struct{ from, to int32 }
+
+// Parts of a line.
+const (
+	partMeta = iota
+	partKeyword
+	partRegs
+	partPort
+	partEther
+	partAddresses
+	partIP
+	partTransport
+	parts
+)
+
+// hopBits are the part of wordL4 that partIP is about, the rest is of partTransport.
+const hopBits = 0xff<<shiftTOS | 0xff<<shiftTTL
+
+// Bits beside those of words for the two parts of wordL4, and the recirculation id.
+const (
+	changedHop = 1 << (Words + iota)
+	changedTransport
+	changedRecirc
+)
+
+// sources is what each part is made of: a bit for each word.
+var sources = [parts]uint64{
+	partMeta:      1<<wordL2 | 0x1ff<<wordMark | changedRecirc,
+	partKeyword:   1<<wordL2 | changedRecirc,
+	partRegs:      0x3ff << wordReg,
+	partPort:      1<<wordL2 | 1<<wordTags,
+	partEther:     1<<wordL2 | 1<<wordDst | 1<<wordSrc,
+	partAddresses: 1<<wordL2 | 0x1f<<wordIPv4 | 1<<wordLabel,
+	partIP:        1<<wordL2 | 1<<wordSHA | 1<<wordTHA | 3<<wordND | changedHop | changedTransport,
+	partTransport: 1<<wordL2 | 1<<wordSHA | 1<<wordTHA | 3<<wordND | changedTransport,
+}
+
+// changed is the bits of what is not as it was in the line before.
+func (l *Lines) changed(k *Key, recirc uint32) (changed uint64) {
+	for i := range k {
+		if k[i] != l.key[i] {
+			changed |= 1 << i
+		}
+	}
+	if both := k[wordL4] ^ l.key[wordL4]; both != 0 {
+		if both&hopBits != 0 {
+			changed |= changedHop
+		}
+		if both&^hopBits != 0 {
+			changed |= changedTransport
+		}
+	}
+	if recirc != l.recirc {
+		changed |= changedRecirc
+	}
+	return changed
+}
+
+// Append appends the line of k, as AppendPass does.
+func (l *Lines) Append(b []byte, k *Key, recirc uint32) []byte {
+	changed := ^uint64(0)
+	if len(l.text) > 0 {
+		changed = l.changed(k, recirc)
+	}
+	w, start := line{text: text{k: k, b: b}, recirc: recirc, shown: &l.shown}, len(b)
+	for i := range l.parts {
+		if len(w.b) > start {
+			w.b = append(w.b, ',')
+		}
+		w.start = len(w.b)
+		if old := &l.parts[i]; changed&sources[i] == 0 {
+			w.b = append(w.b, l.text[old.from:old.to]...)
+		} else {
+			w.part(i)
+		}
+		if len(w.b) > w.start {
+			l.parts[i] = part{int32(w.start - start), int32(len(w.b) - start)}
+			continue
+		}
+		l.parts[i] = part{}
+		if w.start > start {
+			w.b = w.b[:w.start-1] // no comma is needed
+		}
+	}
+	l.text = append(l.text[:0], w.b[start:]...)
+	l.key, l.recirc = *k, recirc
+	return w.b
+}
+
+// Follow makes the line before that of o.
+func (l *Lines) Follow(o *Lines) {
+	l.key, l.recirc, l.parts = o.key, o.recirc, o.parts
+	l.text = append(l.text[:0], o.text...)
+}
