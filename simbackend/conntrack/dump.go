@@ -21,7 +21,7 @@ type Conn struct {
 func (t *Table) Conns(now time.Duration) iter.Seq[Conn] {
 	return func(yield func(Conn) bool) {
 		ms := millis(now)
-		for c := range t.all {
+		for c := range t.conns.inOrder() {
 			if !c.expired(ms) && !yield(c.public(ms)) {
 				return
 			}
@@ -30,10 +30,11 @@ func (t *Table) Conns(now time.Duration) iter.Seq[Conn] {
 }
 
 func (c *conn) public(now int64) Conn {
+	orig, reply := c.orig(), c.reply()
 	return Conn{
-		Zone:    c.orig.zone,
-		Orig:    c.tuple,
-		Reply:   c.reply.tuple(),
+		Zone:    c.zone,
+		Orig:    orig.tuple(),
+		Reply:   reply.tuple(),
 		TCP:     c.shownState(),
 		Mark:    c.mark,
 		Label:   c.label,
@@ -43,6 +44,9 @@ func (c *conn) public(now int64) Conn {
 
 // shownState folds two states of the userspace tracker into those of the kernel's.
 func (c *conn) shownState() TCPState {
+	if c.proto != protoTCP {
+		return TCPClosed
+	}
 	switch s := max(c.peers[0].state, c.peers[1].state); s {
 	case TCPFinWait2:
 		return TCPTimeWait

@@ -39,7 +39,7 @@ func (t *Table) track(now int64, p *Packet, r *Request) {
 		m.write(r.Zone, nil, nil)
 		return
 	}
-	if c := m.conn; c != nil && c.orig.zone == r.Zone && !r.Force && !helperPort(p) {
+	if c := m.conn; c != nil && c.zone == r.Zone && !r.Force && !helperPort(p) {
 		t.trackCached(p, c, r)
 		return
 	}
@@ -118,18 +118,18 @@ func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
 // answer to it is, so that is looked for and the direction turned round.
 func (t *Table) find(now int64, m *Meta, l *lookup) match {
 	if m.State&natted == 0 {
-		found := t.index.find(&t.conns, &l.key, l.hash, now)
-		l.reply = found.back
+		found, gap := t.index.find(&t.conns, &l.key, l.hash, now)
+		l.reply, l.gap, l.absent = found.back, gap, found.conn == nil
 		return found
 	}
 	back := l.key.reverse()
-	found := t.index.find(&t.conns, &back, l.hash, now)
+	found, _ := t.index.find(&t.conns, &back, l.hash, now)
 	l.reply = found.back
 	if found.conn == nil {
 		return found
 	}
 	l.reply = !found.back
-	l.key = *found.other()
+	l.key = found.other()
 	l.hash = l.key.hash()
 	return found
 }
@@ -141,7 +141,8 @@ func (t *Table) resolve(now int64, found match, l *lookup) (c *conn, ok bool) {
 		return found.conn, true
 	}
 	l.reply = true
-	first := t.index.find(&t.conns, &l.key, found.conn.orig.hash(), now)
+	orig := found.conn.orig()
+	first := t.index.findAt(&t.conns, &l.key, &orig, orig.hash(), now)
 	if first.conn == nil || t.aborted(first) {
 		return nil, false
 	}
@@ -165,8 +166,12 @@ func (t *Table) updateOrCreate(now int64, m *Meta, l *lookup, c *conn, r *Reques
 		}
 		return c
 	}
-	if t.index.find(&t.conns, &l.key, l.key.hash(), now).conn != nil {
-		return c // its tuple is still owned by the connection that is over
+	if !l.absent {
+		found, gap := t.index.find(&t.conns, &l.key, l.hash, now)
+		if found.conn != nil {
+			return c // its tuple is still owned by the connection that is over
+		}
+		l.gap = gap
 	}
 	return t.create(now, m, l, r)
 }
@@ -185,7 +190,7 @@ func (t *Table) byOriginal(now int64, m *Meta, l *lookup) *conn {
 	if !ok {
 		return nil
 	}
-	found := t.index.find(&t.conns, &k, k.hash(), now)
+	found, _ := t.index.find(&t.conns, &k, k.hash(), now)
 	if found.conn == nil || t.aborted(found) {
 		return nil
 	}
@@ -239,18 +244,20 @@ func (t *Table) create(now int64, m *Meta, l *lookup, r *Request) *conn {
 		return nil
 	}
 	m.State = StateNew
-	if !r.Commit || t.count >= t.config.MaxConns {
+	if !r.Commit || t.conns.count >= t.config.MaxConns {
 		return nil
 	}
-	c := conn{orig: l.key, reply: l.key.reverse()}
-	c.open(l, now)
+	c := newConn(&l.key)
+	looks := looks{orig: look{l.hash, l.gap}}
 	if r.NAT.Kind != NATNone {
-		if !t.chooseTuple(now, &c, r.NAT) {
+		var ok bool
+		if looks.reply, ok = t.chooseTuple(now, &c, r.NAT); !ok {
 			return nil
 		}
 		m.rewrite(&l.view, &c, false, l.related)
 	}
-	return t.add(c)
+	c.open(l, now)
+	return t.add(&c, &looks)
 }
 
 // write leaves the findings in the packet: the connection's original tuple, mark and
@@ -260,9 +267,12 @@ func (m *Meta) write(zone uint16, c *conn, l *lookup) {
 	m.Zone = zone
 	switch {
 	case c != nil:
-		m.Mark, m.Label, m.Orig = c.mark, c.label, c.tuple
+		orig := c.orig()
+		m.Mark, m.Label = c.mark, c.label
+		orig.write(&m.Orig)
 	case l != nil:
-		m.Mark, m.Label, m.Orig = 0, Label{}, l.key.tuple()
+		m.Mark, m.Label = 0, Label{}
+		l.key.write(&m.Orig)
 	default:
 		m.Mark, m.Label, m.Orig = 0, Label{}, Tuple{}
 	}

@@ -1,6 +1,8 @@
 package conntrack
 
 import (
+	"encoding/binary"
+
 	"hpnn/internal/packet"
 )
 
@@ -8,7 +10,10 @@ import (
 type lookup struct {
 	view
 	key     key
-	hash    uint64
+	segment segment // of a TCP packet
+	hash    uint32
+	gap     gap  // where the look for the key ended, if it is absent
+	absent  bool // nothing was found under the key
 	related bool // the key is that of the connection an ICMP error speaks about
 	reply   bool
 }
@@ -18,66 +23,94 @@ type lookup struct {
 // nor an error about something.
 func (l *lookup) extract(p *Packet, zone uint16) bool {
 	v, ok := p.view()
-	if !ok || v.fragment() || packet.Checksum(v.header()) != 0 {
+	if !ok {
+		return false
+	}
+	ip, b := v.header(), v.payload()
+	w0, w1, w2 := binary.BigEndian.Uint64(ip), binary.BigEndian.Uint64(ip[8:]), binary.BigEndian.Uint32(ip[16:])
+	if w0&0x3fff != 0 || !sound(halves(w0)+halves(w1)+uint64(w2)+more(ip[ipHeader:])) { // a fragment, or damaged
 		return false
 	}
 	l.view = v
 	l.key = key{
-		src:   newEndpoint(v.addr(12), 0),
-		dst:   newEndpoint(v.addr(16), 0),
+		src:   newEndpoint(uint32(w1), 0),
+		dst:   newEndpoint(w2, 0),
 		zone:  zone,
-		proto: v.proto(),
+		proto: uint8(w1 >> 48),
 	}
-	if !l.validPayload() || !l.extractL4() {
-		return false
-	}
-	l.hash = l.key.hash()
-	return true
-}
-
-// validPayload checks lengths and checksums of the transport header.
-func (l *lookup) validPayload() bool {
-	b := l.payload()
+	pseudo := w1&0xffffffff + uint64(w2) + w1>>48&0xff + uint64(len(b))
 	switch l.key.proto {
 	case protoTCP:
-		return tcpFits(b) && l.checksumGood()
+		ok = l.extractTCP(b, pseudo)
 	case protoUDP:
-		if len(b) < udpHeader {
-			return false
-		}
-		length := int(packet.Word(b, 4))
-		if length < udpHeader || length > len(b) {
-			return false
-		}
-		return packet.Word(b, 6) == 0 || l.checksumGood()
+		ok = udpSound(b, pseudo) && l.key.setL4(b)
 	case protoICMP:
-		return packet.Checksum(b) == 0
+		ok = l.extractICMP(b)
 	}
-	return true
+	if ok {
+		l.hash = l.key.hash()
+	}
+	return ok
 }
 
-func tcpFits(b []byte) bool {
+// halves adds the halves of a word; for the sum of a checksum all ways to cut a packet into words are one.
+func halves(w uint64) uint64 { return w>>32 + w&0xffffffff }
+
+// more is what the rest of a header or packet, mostly nothing, adds to a sum.
+func more(b []byte) uint64 {
+	if len(b) == 0 {
+		return 0
+	}
+	return uint64(packet.Sum(b, 0))
+}
+
+// sound tells whether a sum that includes the checksum is right.
+func sound(sum uint64) bool {
+	sum = halves(sum)
+	sum = sum>>16 + sum&0xffff
+	sum = sum>>16 + sum&0xffff
+	return sum>>16+sum&0xffff == 0xffff
+}
+
+// extractTCP reads a segment whose pseudo header adds up to a sum.
+func (l *lookup) extractTCP(b []byte, pseudo uint64) bool {
 	if len(b) < tcpHeader {
 		return false
 	}
-	header := int(b[12]>>4) * 4
-	return header >= tcpHeader && header <= len(b)
-}
-
-func (l *lookup) checksumGood() bool {
-	b := l.payload()
-	src, dst := l.addrs()
-	return packet.Fold(packet.Sum(b, packet.PseudoSum(src, dst, l.key.proto, len(b)))) == 0
-}
-
-// extractL4 completes the key from the transport header, or replaces it by that of the
-// packet inside an ICMP error.
-func (l *lookup) extractL4() bool {
-	b := l.payload()
-	if l.key.proto != protoICMP {
-		return l.key.setL4(b)
+	w0, w1, w2 := binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint32(b[16:])
+	header := int(w1>>28&0xf) * 4
+	if header < tcpHeader || header > len(b) || !sound(pseudo+halves(w0)+halves(w1)+uint64(w2)+more(b[tcpHeader:])) {
+		return false
 	}
-	if len(b) < icmpLen {
+	src, dst := uint16(w0>>48), uint16(w0>>32)
+	l.key.src |= endpoint(src) << 16
+	l.key.dst |= endpoint(dst) << 16
+	l.segment = segment{
+		seq:     uint32(w0),
+		ack:     uint32(w1 >> 32),
+		length:  uint32(len(b) - header),
+		window:  uint16(w1),
+		flags:   uint8(w1 >> 16),
+		options: b[tcpHeader:header],
+	}
+	return src != 0 && dst != 0
+}
+
+// udpSound checks length and checksum of a datagram.
+func udpSound(b []byte, pseudo uint64) bool {
+	if len(b) < udpHeader {
+		return false
+	}
+	length := int(packet.Word(b, 4))
+	if length < udpHeader || length > len(b) {
+		return false
+	}
+	return packet.Word(b, 6) == 0 || sound(pseudo+more(b))
+}
+
+// extractICMP completes the key from a query or answer, or replaces it by that of the packet inside an error.
+func (l *lookup) extractICMP(b []byte) bool {
+	if packet.Checksum(b) != 0 || len(b) < icmpLen {
 		return false
 	}
 	if isICMPError(b[0]) {

@@ -23,13 +23,13 @@ func (t *Table) Flush(now time.Duration, f Filter) int {
 	if !all && f.exact() {
 		return t.flushOne(millis(now), f)
 	}
-	before := t.count
-	for c := range t.all {
+	before := t.conns.count
+	for c := range t.conns.inOrder() {
 		if f.zoneMatches(c) && (all || !c.expired(millis(now)) && f.matches(c)) {
 			t.remove(c)
 		}
 	}
-	return before - t.count
+	return before - t.conns.count
 }
 
 // exact: Orig is complete and Reply empty.
@@ -53,7 +53,7 @@ func (t *Table) flushOne(now int64, f Filter) int {
 	if !ok {
 		return 0
 	}
-	found := t.index.find(&t.conns, &k, k.hash(), now)
+	found, _ := t.index.find(&t.conns, &k, k.hash(), now)
 	if found.conn == nil || found.second {
 		return 0
 	}
@@ -61,11 +61,12 @@ func (t *Table) flushOne(now int64, f Filter) int {
 	return 1
 }
 
-func (f *Filter) zoneMatches(c *conn) bool { return f.AnyZone || f.Zone == c.orig.zone }
+func (f *Filter) zoneMatches(c *conn) bool { return f.AnyZone || f.Zone == c.zone }
 
 func (f *Filter) matches(c *conn) bool {
-	return (f.Proto == 0 || f.Proto == c.orig.proto) &&
-		f.Orig.partOf(c.tuple, f.Proto) && f.Reply.partOf(c.reply.tuple(), f.Proto)
+	orig, reply := c.orig(), c.reply()
+	return (f.Proto == 0 || f.Proto == c.proto) &&
+		f.Orig.partOf(orig.tuple(), f.Proto) && f.Reply.partOf(reply.tuple(), f.Proto)
 }
 
 // partOf tells whether t agrees with whole in every field that t gives.
@@ -82,11 +83,11 @@ func (t Tuple) partOf(whole Tuple, proto uint8) bool {
 // FlushFunc removes the entries that the caller chooses, expired ones among them, and
 // returns how many. The Timeout of what it is shown means nothing.
 func (t *Table) FlushFunc(choose func(Conn) bool) int {
-	before := t.count
-	for c := range t.all {
+	before := t.conns.count
+	for c := range t.conns.inOrder() {
 		if choose(c.public(0)) {
 			t.remove(c)
 		}
 	}
-	return before - t.count
+	return before - t.conns.count
 }

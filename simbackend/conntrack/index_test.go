@@ -17,36 +17,27 @@ func TestTableAgainstScan(t *testing.T) {
 	some := func() key {
 		return key{src: endpoint(rng.IntN(6)) << 16, dst: endpoint(rng.IntN(6)) << 16, zone: uint16(rng.IntN(2)), proto: protoUDP}
 	}
-	scan := func(k key, now int64) match {
-		for _, c := range slices.Backward(all) {
-			for _, m := range []match{{c, false, false}, {c, false, true}, {c, true, true}, {c, true, false}} {
-				stands := c.orig
-				if m.second {
-					stands = c.reply
-				}
-				switch {
-				case m.second && !c.translated, !m.second && c.expired(now):
-				case stands.hash() != k.hash(): // as in OVS, a tuple is found only under its own hash
-				case m.back == (stands == k): // a tuple that is the same turned round is found as itself
-				case *m.key() == k:
-					return m
-				}
-			}
-		}
-		return match{}
-	}
 	for range 20000 {
 		now := int64(rng.IntN(100))
-		k := some()
-		require.Equal(t, scan(k, now), table.index.find(&table.conns, &k, k.hash(), now))
+		k, at := some(), some()
+		found, _ := table.index.find(&table.conns, &k, k.hash(), now)
+		require.Equal(t, scan(all, k, k, now), found)
+		require.Equal(t, scan(all, k, at, now), table.index.findAt(&table.conns, &k, &at, at.hash(), now))
 		switch {
 		case rng.IntN(2) == 0 && len(all) < 200:
-			fresh := conn{orig: some(), reply: some(), translated: true, progress: progress{expires: int64(rng.IntN(100))}}
-			fresh.reply.zone = fresh.orig.zone
+			orig, reply := some(), some()
+			fresh := newConn(&orig)
+			fresh.expires = int64(rng.IntN(100))
+			reply.zone = orig.zone
 			if rng.IntN(2) == 0 {
-				fresh.reply, fresh.translated = fresh.orig.reverse(), rng.IntN(4) == 0
+				reply = orig.reverse()
 			}
-			all = append(all, table.add(fresh))
+			if reply != orig.reverse() || rng.IntN(4) == 0 {
+				fresh.translate(StateDNAT, &reply)
+			}
+			all = append(all, table.add(&fresh, looksFor(&table.index, &fresh)))
+			require.Equal(t, orig, fresh.orig())
+			require.Equal(t, reply, fresh.reply())
 		case len(all) > 0:
 			i := rng.IntN(len(all))
 			table.remove(all[i])
@@ -54,22 +45,55 @@ func TestTableAgainstScan(t *testing.T) {
 		}
 		if rng.IntN(20) == 0 {
 			require.Equal(t, len(all), table.Len())
-			require.Equal(t, all, slices.AppendSeq([]*conn{}, table.all))
+			require.Equal(t, all, slices.AppendSeq([]*conn{}, table.conns.inOrder()))
 		}
 	}
 	require.Len(t, table.conns.chunks, 1, "removed entries give way to others")
 }
 
+// scan is what findAt is to find.
+func scan(all []*conn, k, at key, now int64) match {
+	for _, c := range slices.Backward(all) {
+		for _, m := range []match{{c, false, false}, {c, false, true}, {c, true, true}, {c, true, false}} {
+			stands, other := c.orig(), c.reply()
+			if m.second {
+				stands, other = other, stands
+			}
+			switch {
+			case m.second && !c.translated(), !m.second && c.expired(now):
+			case stands != at && stands != at.reverse(): // as in OVS, a tuple is found only under its own hash
+			case m.back == (stands == k): // a tuple that is the same turned round is found as itself
+			case m.back && other == k, !m.back && stands == k:
+				return m
+			}
+		}
+	}
+	return match{}
+}
+
+// looksFor ends where nothing stands under the hashes of the tuples of a connection, whether it may be entered or not.
+func looksFor(x *index, c *conn) *looks {
+	look := func(k key) look {
+		hash := k.hash()
+		g := gap{at: x.home(hash), sole: true}
+		for ; x.slots[g.at].place != 0; g.at = (g.at + 1) & uint32(len(x.slots)-1) {
+			g.sole = g.sole && x.slots[g.at].hash != hash
+		}
+		return look{hash, g}
+	}
+	return &looks{look(c.orig()), look(c.reply())}
+}
+
 // TestNewestFirstAfterGrowth also where the entries of a hash go round the end of the table.
 func TestNewestFirstAfterGrowth(t *testing.T) {
-	for _, home := range []uint64{0, minSlots / 2, minSlots - 3, minSlots - 1} {
+	for _, home := range []uint32{0, minSlots / 16, minSlots/8 - 1} {
 		var x index
 		for i := range place(2 * minSlots) {
 			x.reserve()
-			x.insert(home, i+1)
+			x.push(home, i+1)
 		}
 		for i := range place(2 * minSlots) {
-			at := (int(home) + int(i)) & (len(x.slots) - 1)
+			at := (x.home(home) + uint32(i)) & uint32(len(x.slots)-1)
 			require.Equal(t, 2*minSlots-i, x.slots[at].place, "home %d", home)
 		}
 	}

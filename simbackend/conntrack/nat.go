@@ -20,53 +20,57 @@ func opposite(nat State) State {
 //
 // OVS picks from ranges by a random seed; Validate refuses those, and here the first of
 // a range is taken.
-func (t *Table) chooseTuple(now int64, c *conn, n NAT) bool {
-	c.translated = true
-	c.mapAddress(n)
-	if c.orig.proto != protoTCP && c.orig.proto != protoUDP {
-		return t.free(now, &c.reply)
+func (t *Table) chooseTuple(now int64, c *conn, n NAT) (l look, ok bool) {
+	reply, nat := mapAddress(&key{c.dst, c.src, c.zone, c.proto}, n)
+	if c.proto != protoTCP && c.proto != protoUDP {
+		l, ok = t.free(now, &reply)
+	} else {
+		l, ok = t.choosePorts(now, &reply, n)
 	}
-	return t.choosePorts(now, c, n)
+	c.translate(nat, &reply)
+	return l, ok
 }
 
-// mapAddress puts the mapping's address into the reply tuple; the zero address keeps
+// mapAddress puts the mapping's address into a reply tuple; the zero address keeps
 // what is there.
-func (c *conn) mapAddress(n NAT) {
+func mapAddress(k *key, n NAT) (reply key, nat State) {
+	reply = *k
 	addr := binary.BigEndian.Uint32(n.AddrMin[:])
 	switch n.Kind {
 	case NATSrc:
-		c.nat = StateSNAT
+		nat = StateSNAT
 		if addr != 0 {
-			c.reply.dst = c.reply.dst.withAddr(addr)
+			reply.dst = reply.dst.withAddr(addr)
 		}
 	case NATDst:
-		c.nat = StateDNAT
+		nat = StateDNAT
 		if addr != 0 {
-			c.reply.src = c.reply.src.withAddr(addr)
+			reply.src = reply.src.withAddr(addr)
 		}
 	default: // commit,nat: OVS 3.1.0 loses the address
-		c.reply.src = c.reply.src.withAddr(0)
+		reply.src = reply.src.withAddr(0)
 	}
+	return reply, nat
 }
 
 // choosePorts settles the ports of the reply tuple, whose destination is the packet's
 // source: the mapping's port first, then the range of the packet's source port.
-func (t *Table) choosePorts(now int64, c *conn, n NAT) bool {
-	source := portRange{at: c.orig.src.port()}
+func (t *Table) choosePorts(now int64, reply *key, n NAT) (look, bool) {
+	source := portRange{at: reply.dst.port()}
 	switch {
 	case n.Kind == NATExisting || n.Kind == NATSrc && n.PortMin != 0:
 		source = portRange{n.PortMin, n.PortMin, n.PortMin}
 	default:
 		source.min, source.max = sourceRange(source.at)
 	}
-	c.reply.dst = c.reply.dst.withPort(source.at)
+	reply.dst = reply.dst.withPort(source.at)
 	if n.Kind == NATDst && n.PortMin != 0 {
-		c.reply.src = c.reply.src.withPort(n.PortMin)
-		if t.free(now, &c.reply) {
-			return true
+		reply.src = reply.src.withPort(n.PortMin)
+		if l, ok := t.free(now, reply); ok {
+			return l, true
 		}
 	}
-	return t.chooseSource(now, &c.reply, source)
+	return t.chooseSource(now, reply, source)
 }
 
 // portRange is where to look for a port: first at, which may lie outside, then upwards
@@ -97,46 +101,55 @@ func sourceRange(port uint16) (low, high uint16) {
 const maxPortTries = 128 + 64 + 32 + 16 + 8
 
 // chooseSource tries source ports until the reply tuple is free.
-func (t *Table) chooseSource(now int64, reply *key, r portRange) bool {
+func (t *Table) chooseSource(now int64, reply *key, r portRange) (look, bool) {
 	tries := int(r.max) - int(r.min) + 1
 	if tries > 128 {
 		tries = maxPortTries
 	}
 	for ; tries > 0; tries-- {
 		reply.dst = reply.dst.withPort(r.at)
-		if t.free(now, reply) {
-			return true
+		if l, ok := t.free(now, reply); ok {
+			return l, true
 		}
 		r.next()
 	}
-	return false
+	return look{}, false
 }
 
-func (t *Table) free(now int64, k *key) bool {
-	return t.index.find(&t.conns, k, k.hash(), now).conn == nil
+func (t *Table) free(now int64, k *key) (look, bool) {
+	hash := k.hash()
+	found, gap := t.index.find(&t.conns, k, hash, now)
+	return look{hash, gap}, found.conn == nil
 }
 
 // translate applies the connection's mapping unless an earlier ct() has done so.
 func (m *Meta) translate(v *view, c *conn, reply, related bool) {
-	if c.nat != 0 && m.State&natted == 0 {
+	if c.nat() != 0 && m.State&natted == 0 {
 		m.rewrite(v, c, reply, related)
 	}
 }
 
 // rewrite applies the connection's mapping to the packet and sets its bit.
 func (m *Meta) rewrite(v *view, c *conn, reply, related bool) {
-	k, nat := &c.reply, c.nat
+	var k key
+	nat := c.nat()
 	if reply {
-		k, nat = &c.orig, opposite(nat)
+		k, nat = c.orig(), opposite(nat)
+	} else {
+		k = c.reply()
 	}
 	m.State |= nat
 	m.conn = nil
-	v.setAddress(nat, k)
+	if nat != 0 && !related && k.proto == protoTCP && v.proto() == protoTCP && v.end-v.l4 >= tcpHeader {
+		v.translateTCP(nat, &k)
+		return
+	}
+	v.setAddress(nat, &k)
 	switch {
 	case nat == 0:
 	case related:
 		v.rewriteInner(opposite(nat), k.reverse())
 	default:
-		v.setPorts(k)
+		v.setPorts(&k)
 	}
 }

@@ -1,10 +1,6 @@
 package conntrack
 
-import (
-	"encoding/binary"
-
-	"hpnn/internal/packet"
-)
+import "encoding/binary"
 
 // Packet is a packet inside the datapath: its frame and what travels with it.
 type Packet struct {
@@ -72,8 +68,9 @@ func (p *Packet) view() (v view, ok bool) {
 	if p.EtherType != etherIPv4 || p.L3 <= 0 || len(p.Frame)-p.L3 < ipHeader {
 		return v, false
 	}
-	header := int(p.Frame[p.L3]&0x0f) * 4
-	total := int(packet.Word(p.Frame, p.L3+2))
+	first := binary.BigEndian.Uint32(p.Frame[p.L3:])
+	header := int(first>>24&0x0f) * 4
+	total := int(first & 0xffff)
 	if header < ipHeader || header > total || total > len(p.Frame)-p.L3 {
 		return v, false
 	}
@@ -83,8 +80,6 @@ func (p *Packet) view() (v view, ok bool) {
 func (v *view) proto() uint8    { return v.frame[v.l3+9] }
 func (v *view) payload() []byte { return v.frame[v.l4:v.end] }
 func (v *view) header() []byte  { return v.frame[v.l3:v.l4] }
-
-func (v *view) fragment() bool { return packet.Word(v.frame, v.l3+6)&0x3fff != 0 }
 
 func (v *view) addrs() (src, dst [4]byte) {
 	copy(src[:], v.frame[v.l3+12:])

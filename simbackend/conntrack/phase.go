@@ -40,14 +40,16 @@ const (
 	phaseBoth // answered
 )
 
+func (c *conn) phase() phase     { return phase(c.peers[0].state) }
+func (c *conn) setPhase(p phase) { c.peers[0].state = TCPState(p) }
+
 // mayOpen tells whether the packet may be the first of a connection of its protocol.
 // (OVS judges protocol 58 by its ICMPv6 rule even over IPv4, and so do we.)
 func (l *lookup) mayOpen() bool {
 	b := l.payload()
 	switch l.key.proto {
 	case protoTCP:
-		s := parseSegment(b)
-		return s.mayOpen()
+		return l.segment.mayOpen()
 	case protoICMP:
 		return b[0] == 8 || b[0] == 13 || b[0] == 15
 	case protoICMPv6:
@@ -60,8 +62,7 @@ func (l *lookup) mayOpen() bool {
 func (c *conn) open(l *lookup, now int64) {
 	switch l.key.proto {
 	case protoTCP:
-		s := parseSegment(l.payload())
-		c.openTCP(&s)
+		c.openTCP(&l.segment)
 		c.expires = now + timeoutTCPFirst
 	case protoICMP, protoICMPv6:
 		c.expires = now + timeoutICMPFirst
@@ -72,10 +73,9 @@ func (c *conn) open(l *lookup, now int64) {
 
 // update moves the connection on by a packet.
 func (c *conn) update(l *lookup, now int64) verdict {
-	switch c.orig.proto {
+	switch c.proto {
 	case protoTCP:
-		s := parseSegment(l.payload())
-		return c.updateTCP(&s, l.reply, now)
+		return c.updateTCP(&l.segment, l.reply, now)
 	case protoICMP, protoICMPv6:
 		return c.updateICMP(l.reply, now)
 	}
@@ -84,9 +84,9 @@ func (c *conn) update(l *lookup, now int64) verdict {
 
 func (c *conn) updateICMP(reply bool, now int64) verdict {
 	if reply {
-		c.phase = phaseBoth
+		c.setPhase(phaseBoth)
 	}
-	if c.phase == phaseBoth {
+	if c.phase() == phaseBoth {
 		c.expires = now + timeoutICMPReply
 		return verdictEstablished
 	}
@@ -97,11 +97,11 @@ func (c *conn) updateICMP(reply bool, now int64) verdict {
 func (c *conn) updateOther(reply bool, now int64) verdict {
 	switch {
 	case reply:
-		c.phase = phaseBoth
-	case c.phase == phaseFirst:
-		c.phase = phaseMultiple
+		c.setPhase(phaseBoth)
+	case c.phase() == phaseFirst:
+		c.setPhase(phaseMultiple)
 	}
-	if c.phase == phaseBoth {
+	if c.phase() == phaseBoth {
 		c.expires = now + timeoutOtherBoth
 		return verdictEstablished
 	}

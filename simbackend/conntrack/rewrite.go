@@ -38,6 +38,27 @@ func (v *view) replaceAddr(at int, addr uint32) {
 	binary.BigEndian.PutUint32(h[at:], addr)
 }
 
+// translateTCP is setAddress and then setPorts for a segment with a whole header, at once.
+func (v *view) translateTCP(nat State, k *key) {
+	h, b, at, addr := v.header(), v.payload(), 12, k.dst.addr()
+	if nat == StateDNAT {
+		at, addr = 16, k.src.addr()
+	}
+	old, ports := binary.BigEndian.Uint32(h[at:]), binary.BigEndian.Uint32(b)
+	change := ^old>>16 + ^old&0xffff + addr>>16 + addr&0xffff
+	put16(h, 10, packet.Fold(uint32(^packet.Word(h, 10))+change))
+	binary.BigEndian.PutUint32(h[at:], addr)
+	src, dst := k.dst.port(), k.src.port()
+	if was := uint16(ports >> 16); was != src { // what stays must not count: the sum of nothing is another zero
+		change += uint32(^was) + uint32(src)
+	}
+	if was := uint16(ports); was != dst {
+		change += uint32(^was) + uint32(dst)
+	}
+	binary.BigEndian.PutUint32(b, uint32(src)<<16|uint32(dst))
+	put16(b, 16, packet.Fold(uint32(^packet.Word(b, 16))+change))
+}
+
 // setPorts makes the packet's ports those that k answers.
 func (v *view) setPorts(k *key) {
 	if v.end-v.l4 < 8 {

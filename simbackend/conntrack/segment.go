@@ -1,7 +1,5 @@
 package conntrack
 
-import "hpnn/internal/packet"
-
 // TCP header flags (RFC 9293).
 const (
 	flagFIN = 1 << iota
@@ -32,19 +30,6 @@ type segment struct {
 	window   uint16
 	flags    uint8
 	options  []byte
-}
-
-// parseSegment reads a segment known to have a sound header.
-func parseSegment(b []byte) segment {
-	header := int(b[12]>>4) * 4
-	return segment{
-		seq:     word32(b, 4),
-		ack:     word32(b, 8),
-		length:  uint32(len(b) - header),
-		window:  packet.Word(b, 14),
-		flags:   b[13],
-		options: b[tcpHeader:header],
-	}
 }
 
 func (s *segment) has(flag uint8) bool { return s.flags&flag != 0 }

@@ -14,15 +14,14 @@ type Config struct {
 // Table holds the connections and the waiting fragments of one datapath. It is not safe
 // for concurrent use.
 type Table struct {
-	config         Config
-	conns          slab
-	index          index
-	wheel          wheel
-	oldest, newest *conn // in order of insertion
-	count, peak    int   // entries now, and the most there were
-	waiting        fragments
-	aborts         int
-	trial          *trial // nil: what packets do lasts
+	config  Config
+	conns   slab
+	index   index
+	wheel   wheel
+	peak    int // the most entries there were
+	waiting fragments
+	aborts  int
+	trial   *trial // nil: what packets do lasts
 }
 
 // New returns an empty table.
@@ -33,34 +32,13 @@ func New(c Config) *Table {
 	if c.MinFragment == 0 {
 		c.MinFragment = defaultMinFragment
 	}
-	return &Table{config: c}
+	t := &Table{config: c}
+	t.index.reserve()
+	return t
 }
-
-// conn is an entry. It holds no pointers, see slab.
-type conn struct {
-	orig, reply  key    // as on the wire, before and behind the translation
-	tuple        Tuple  // orig as packets show it
-	id           uint32 // its number in the slab
-	older, newer uint32 // the numbers of its neighbours in the order of insertion; 0: none
-	due          tick   // when the wheel brings it up, not after it expires
-	nat          State  // StateSNAT or StateDNAT: what happens to the original direction
-	translated   bool   // committed with a nat argument: stands under two tuples
-	progress
-}
-
-// progress is what packets change of an entry.
-type progress struct {
-	expires int64 // ms
-	label   Label
-	mark    uint32
-	phase   phase
-	peers   [2]peer
-}
-
-func (c *conn) expired(now int64) bool { return now >= c.expires }
 
 // Len is the number of entries, including expired ones that were not yet removed.
-func (t *Table) Len() int { return t.count }
+func (t *Table) Len() int { return t.conns.count }
 
 // Peak is the largest Len so far.
 func (t *Table) Peak() int { return t.peak }
@@ -75,25 +53,19 @@ func (t *Table) Aborts() int { return t.aborts + t.waiting.aborts }
 
 func millis(now time.Duration) int64 { return int64(now / time.Millisecond) }
 
-// add enters a connection at the end of the order. It may take the place of one that was removed: no packet refers to
-// that any more, for fragments that wait refer to none, and no other packet outlives a change by Expire or Flush.
-func (t *Table) add(fresh conn) *conn {
+// add enters a connection at the end of the order, where the looks for its tuples have ended. It may take the place of
+// one that was removed: no packet refers to that any more, for fragments that wait refer to none, and no other packet
+// outlives a change by Expire or Flush.
+func (t *Table) add(fresh *conn, l *looks) *conn {
 	c := t.conns.put(fresh)
-	c.tuple = c.orig.tuple()
+	if c.translated() && !t.index.insert(l.reply.hash, placeOf(c, true), l.reply.gap) {
+		t.index.share(&t.conns, l.reply.hash)
+	}
+	if !t.index.insert(l.orig.hash, placeOf(c, false), l.orig.gap) {
+		t.index.share(&t.conns, l.orig.hash)
+	}
 	t.index.reserve()
-	if c.translated {
-		t.index.insert(c.reply.hash(), placeOf(c, true))
-	}
-	t.index.insert(c.orig.hash(), placeOf(c, false))
-	c.older, c.newer = 0, 0
-	if t.newest == nil {
-		t.oldest = c
-	} else {
-		t.newest.newer, c.older = c.id, t.newest.id
-	}
-	t.newest = c
-	t.count++
-	t.peak = max(t.peak, t.count)
+	t.peak = max(t.peak, t.conns.count)
 	c.due = never
 	t.schedule(c)
 	if t.trial != nil {
@@ -102,45 +74,25 @@ func (t *Table) add(fresh conn) *conn {
 	return c
 }
 
+// looks are those that found nothing under the tuples of a connection to be.
+type looks struct{ orig, reply look }
+
+// look is one for a tuple with this hash.
+type look struct {
+	hash uint32
+	gap  gap
+}
+
 // remove takes an entry out.
 func (t *Table) remove(c *conn) {
-	t.index.remove(c.orig.hash(), placeOf(c, false))
-	if c.translated {
-		t.index.remove(c.reply.hash(), placeOf(c, true))
-	}
-	older, newer := t.neighbour(c.older), t.neighbour(c.newer)
-	if older == nil {
-		t.oldest = newer
-	} else {
-		older.newer = c.newer
-	}
-	if newer == nil {
-		t.newest = older
-	} else {
-		newer.older = c.older
+	orig := c.orig()
+	t.index.remove(orig.hash(), placeOf(c, false))
+	if c.translated() {
+		reply := c.reply()
+		t.index.remove(reply.hash(), placeOf(c, true))
 	}
 	c.due = never
 	t.conns.drop(c)
-	t.count--
-}
-
-// neighbour is the entry of a number in the order of insertion, or nil.
-func (t *Table) neighbour(id uint32) *conn {
-	if id == 0 {
-		return nil
-	}
-	return t.conns.at(id)
-}
-
-// all yields the entries in the order of insertion; each may be removed.
-func (t *Table) all(yield func(*conn) bool) {
-	for c := t.oldest; c != nil; {
-		newer := c.newer
-		if !yield(c) {
-			return
-		}
-		c = t.neighbour(newer)
-	}
 }
 
 // expire makes c unfindable at once; it goes with the next Expire.
@@ -165,7 +117,7 @@ func (t *Table) schedule(c *conn) {
 func (t *Table) Expire(now time.Duration) int {
 	ms := millis(now)
 	t.waiting.purge(ms)
-	before := t.count
+	before := t.conns.count
 	t.wheel.advance(tickOf(ms), func(due timer) {
 		c := t.conns.at(due.id)
 		switch {
@@ -177,12 +129,12 @@ func (t *Table) Expire(now time.Duration) int {
 			t.schedule(c)
 		}
 	})
-	return before - t.count
+	return before - t.conns.count
 }
 
 // NextExpiry is a time before which Expire finds no entry to remove; ok is false for a
 // table that has none.
 func (t *Table) NextExpiry() (at time.Duration, ok bool) {
 	next, _, _ := t.wheel.next()
-	return time.Duration(next) << tickBits * time.Millisecond, t.count > 0
+	return time.Duration(next) << tickBits * time.Millisecond, t.conns.count > 0
 }

@@ -14,7 +14,7 @@ type trial struct {
 // snapshot is how an entry was.
 type snapshot struct {
 	conn *conn
-	progress
+	was  conn
 }
 
 // Try calls f and then takes back all that packets have made of the table meanwhile, for finding out
@@ -31,18 +31,18 @@ func (t *Table) Try(f func()) {
 }
 
 func (t *Table) undo() {
+	for _, s := range slices.Backward(t.trial.touched) {
+		*s.conn = s.was
+	}
 	for _, c := range slices.Backward(t.trial.added) {
 		t.remove(c)
 	}
-	for _, s := range slices.Backward(t.trial.touched) {
-		s.conn.progress = s.progress
-	}
 }
 
-// touch must precede every change of an entry's progress.
+// touch must precede every change that a packet makes of an entry.
 func (t *Table) touch(c *conn) {
 	if t.trial != nil {
-		t.trial.touched = append(t.trial.touched, snapshot{c, c.progress})
+		t.trial.touched = append(t.trial.touched, snapshot{c, *c})
 	}
 }
 

@@ -82,11 +82,19 @@ func (k key) reverse() key {
 	return k
 }
 
-// hash is the same for a key and its reverse, so that one chain holds both.
-func (k *key) hash() uint64 {
-	h := mix(uint64(k.src)) + mix(uint64(k.dst))
-	return mix(h + uint64(k.zone)<<8 + uint64(k.proto))
+// hash is the same for a key and its reverse, so that one chain holds both. Its lowest bits, those of the place within a
+// page of the index, follow the sum of the ports: so neighbouring ports of two hosts lie in neighbouring lines of one page,
+// each in its own.
+func (k *key) hash() uint32 {
+	const near = 1<<pageBits - 1
+	h := mix(uint64(k.src&^(near<<16))) + mix(uint64(k.dst&^(near<<16)))
+	h = mix(h + uint64(k.zone)<<8 + uint64(k.proto))
+	a, b := uint32(k.src.port()), uint32(k.dst.port())
+	return uint32(h)&^near ^ (a^b)<<(32-pageBits) | (a+b+uint32(h>>32))&near
 }
+
+// pageBits is the number of lines of the index in a page of 4096 bytes, as a power of two.
+const pageBits = 6
 
 // mix spreads the bits of x over the whole word (a folded multiplication).
 func mix(x uint64) uint64 {
@@ -95,16 +103,19 @@ func mix(x uint64) uint64 {
 }
 
 // tuple is the public form of the key.
-func (k *key) tuple() Tuple {
-	t := Tuple{Src: k.src.addrBytes(), Dst: k.dst.addrBytes(), Proto: k.proto}
-	if k.proto == protoICMP {
-		t.ID = k.src.port()
-		t.SrcPort = uint16(k.src.icmpType())
-		t.DstPort = uint16(byte(k.src))
-		return t
-	}
-	t.SrcPort, t.DstPort = k.src.port(), k.dst.port()
+func (k *key) tuple() (t Tuple) {
+	k.write(&t)
 	return t
+}
+
+// write makes t the public form of the key.
+func (k *key) write(t *Tuple) {
+	binary.BigEndian.PutUint32(t.Src[:], k.src.addr())
+	binary.BigEndian.PutUint32(t.Dst[:], k.dst.addr())
+	t.SrcPort, t.DstPort, t.ID, t.Proto = k.src.port(), k.dst.port(), 0, k.proto
+	if k.proto == protoICMP {
+		t.ID, t.SrcPort, t.DstPort = k.src.port(), uint16(k.src.icmpType()), uint16(byte(k.src))
+	}
 }
 
 // keyOf is the key of a tuple in a zone; ok is false for an ICMP type that is not a
