@@ -187,19 +187,19 @@ type visit struct {
 	actions []string
 }
 
-func visited(nodes []datapath.Node) (all []visit) {
-	for _, n := range nodes {
+func visited(nodes datapath.Nodes) (all []visit) {
+	for i, n := range nodes.All() {
 		if n.Kind != datapath.NodeTable {
 			continue
 		}
 		_, text, _ := strings.Cut(n.Text, ". ")
 		v := visit{table: n.Table, text: text}
-		for _, c := range n.Children {
-			if c.Kind == datapath.NodeAction {
+		for _, c := range nodes.Under(i).All() {
+			if c.Kind == datapath.NodeAction && c.Depth == n.Depth+1 {
 				v.actions = append(v.actions, c.Text)
 			}
 		}
-		all = append(append(all, v), visited(n.Children)...)
+		all = append(all, v)
 	}
 	return all
 }

@@ -3,11 +3,19 @@ package datapath
 import "hpnn/datapath/openflow"
 
 // Trace is what happened to one frame, pass by pass: the first through table 0, then one for
-// each time the connection tracker sent the frame back into the tables.
+// each time the connection tracker sent the frame back into the tables. It is not changed once made.
 type Trace struct {
 	Passes []Pass `json:"passes"`
 	// Outputs are the frames that left, in order.
 	Outputs []Output `json:"outputs"`
+
+	text string // what String returns, if that is known
+}
+
+// WithText is t that is known to print as text, which must be what t.String() returns.
+func (t Trace) WithText(text string) Trace {
+	t.text = text
+	return t
 }
 
 // Output is a frame that left on a port.
@@ -30,28 +38,6 @@ type Pass struct {
 	Datapath string `json:"datapath_actions"`
 	// Failure is why the switch gave the frame up, such as "Recursion too deep"; usually empty.
 	Failure string `json:"failure,omitempty"`
-	// Nodes are the steps, in order.
-	Nodes []Node `json:"steps"`
-}
-
-// NodeKind says what a Node of a trace is.
-type NodeKind string
-
-// Possible NodeKind values.
-const (
-	NodeTable  NodeKind = "table"  // a lookup; its children are what the flow did
-	NodeBucket NodeKind = "bucket" // a branch, such as the continuation of a recirculation
-	NodeAction NodeKind = "action" // an action
-	NodeNote   NodeKind = "note"   // an action's result, printed " -> "
-	NodeWarn   NodeKind = "warn"   // printed " >> "
-	NodeError  NodeKind = "error"  // printed " >>>> "
-)
-
-// Node is one step of a trace.
-type Node struct {
-	Kind NodeKind `json:"kind"`
-	Text string   `json:"text"`
-	// Table, Priority and Cookie are of a lookup.
-	Table    openflow.TableID `json:"table,omitempty"`
-	Children []Node           `json:"children,omitempty"`
+	// Nodes are the steps.
+	Nodes Nodes `json:"steps"`
 }

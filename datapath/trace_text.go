@@ -8,6 +8,9 @@ import (
 // String is the trace as ofproto/trace lays it out. Where ofproto/trace assumes a state of
 // the connection tracker, this is the one that was found.
 func (t Trace) String() string {
+	if t.text != "" {
+		return t.text
+	}
 	var w strings.Builder
 	w.Grow(t.size())
 	t.write(&w)
@@ -19,14 +22,10 @@ func (t Trace) size() int {
 	n := 64 * (1 + len(t.Outputs))
 	for i := range t.Passes {
 		p := &t.Passes[i]
-		n += 512 + len(p.Resume) + len(p.Flow) + len(p.FinalFlow) + len(p.Datapath) + sizeOf(p.Nodes)
-	}
-	return n
-}
-
-func sizeOf(nodes []Node) (n int) {
-	for i := range nodes {
-		n += 16 + len(nodes[i].Text) + sizeOf(nodes[i].Children)
+		n += 512 + len(p.Resume) + len(p.Flow) + len(p.FinalFlow) + len(p.Datapath)
+		for _, one := range p.Nodes.All() {
+			n += 16 + len(one.Text)
+		}
 	}
 	return n
 }
@@ -62,7 +61,7 @@ func (p *Pass) write(w *strings.Builder) {
 	if p.Resume != "" {
 		line(w, "    thaw\n        Resuming from table ", strconv.Itoa(int(p.Table)), "\n")
 	}
-	writeNodes(w, p.Nodes, 0)
+	p.Nodes.write(w)
 	line(w, "\nFinal flow: ", p.FinalFlow, "\nDatapath actions: ", p.Datapath, "\n")
 	if p.Failure != "" {
 		line(w, "Translation failed (", p.Failure, "), packet is dropped.\n")
@@ -76,13 +75,15 @@ func writeIndent(w *strings.Builder, level int) {
 	}
 }
 
-// writeNodes prints a list of nodes. Lookups that come last in their list are not indented
-// further, for nothing of the list follows them: a chain of gotos stays flat.
-func writeNodes(w *strings.Builder, nodes []Node, level int) {
-	for i := range nodes {
-		n := &nodes[i]
+// write prints the nodes. Branches that come last in their list are not indented further, for nothing of the
+// list follows them: a chain of gotos stays flat.
+func (n Nodes) write(w *strings.Builder) {
+	levels := []int{0} // of the lists from the outermost on
+	for i, one := range n.All() {
+		depth := min(int(one.Depth), len(levels)-1)
+		level := levels[depth]
 		before, after := "", "\n"
-		switch n.Kind {
+		switch one.Kind {
 		case NodeNote:
 			before = " -> "
 		case NodeWarn:
@@ -92,15 +93,15 @@ func writeNodes(w *strings.Builder, nodes []Node, level int) {
 		case NodeAction:
 		default:
 			own, below := level, level
-			if i < len(nodes)-1 {
+			if next := i + 1 + n.Under(i).Len(); next < n.Len() && n.At(next).Depth == one.Depth {
 				own, below = level+1, level+2
 			}
 			writeIndent(w, own)
-			line(w, n.Text, "\n")
-			writeNodes(w, n.Children, below)
+			line(w, one.Text, "\n")
+			levels = append(levels[:depth+1], below)
 			continue
 		}
 		writeIndent(w, level+1)
-		line(w, before, n.Text, after)
+		line(w, before, one.Text, after)
 	}
 }

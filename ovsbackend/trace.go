@@ -157,8 +157,8 @@ func (w *walk) retrace(ctx context.Context, flow *flowText, table openflow.Table
 		return section{}, nil, err
 	}
 	s := sections[0]
-	if len(s.pass.Nodes) > 0 {
-		s.pass.Nodes = s.pass.Nodes[1:] // the resubmit
+	if n := s.pass.Nodes.Len(); n > 0 {
+		s.pass.Nodes = s.pass.Nodes.Part(1, n) // without the resubmit
 	}
 	s.pass.Table = table
 	return s, sections[1:], nil
@@ -186,13 +186,12 @@ func ctCalls(p datapath.Pass) (calls []ctCall) {
 	return calls
 }
 
-func resumeTables(nodes []datapath.Node) (tables []openflow.TableID) {
-	for _, n := range nodes {
+func resumeTables(nodes datapath.Nodes) (tables []openflow.TableID) {
+	for _, n := range nodes.All() {
 		var table openflow.TableID
 		if _, err := fmt.Sscanf(n.Text, forkNote+"%d.", &table); err == nil && n.Kind == datapath.NodeNote {
 			tables = append(tables, table)
 		}
-		tables = append(tables, resumeTables(n.Children)...)
 	}
 	return tables
 }

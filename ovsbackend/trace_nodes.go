@@ -16,18 +16,13 @@ type step struct {
 	node   datapath.Node
 }
 
-// container tells whether others may be below it.
-func (s step) container() bool {
-	return s.node.Kind == datapath.NodeTable || s.node.Kind == datapath.NodeBucket
-}
-
 // level is how many blanks ofproto/trace indents by.
 const level = 4
 
-// nodes reads the list at a depth. Its actions and notes are indented by one level more, and so are
+// nodes reads the list at a level of indentation, and appends it to nodes of a pass, so far down. Its actions and notes are indented by one level more, and so are
 // the lookups in it, unless they come last: those are not, and what is below them is neither, so that a
 // chain of gotos stays flat.
-func (p *traceParser) nodes(depth int) (list []datapath.Node, err error) {
+func (p *traceParser) nodes(list []datapath.Node, at int, depth uint16) (_ []datapath.Node, err error) {
 	for {
 		p.otherBridge()
 		line, ok := p.peek()
@@ -35,28 +30,29 @@ func (p *traceParser) nodes(depth int) (list []datapath.Node, err error) {
 			return list, nil
 		}
 		s, ok := parseStep(line)
+		s.node.Depth = depth
+		branch := s.node.Kind.IsBranch()
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%q is no step of a trace", line)
-		case s.indent == level*(depth+1) && !s.container():
+		case s.indent == level*(at+1) && !branch:
 			p.at++
-		case s.indent == level*(depth+1):
+			list = append(list, s.node)
+		case s.indent == level*(at+1):
 			p.at++
 			p.underline()
-			if s.node.Children, err = p.nodes(depth + 2); err != nil {
+			if list, err = p.nodes(append(list, s.node), at+2, depth+1); err != nil {
 				return nil, err
 			}
-		case s.indent == level*depth && s.container():
+		case s.indent == level*at && branch:
 			p.at++
 			p.underline()
-			s.node.Children, err = p.nodes(depth)
-			return append(list, s.node), err
-		case s.indent < level*(depth+1):
+			return p.nodes(append(list, s.node), at, depth+1)
+		case s.indent < level*(at+1):
 			return list, nil
 		default:
-			return nil, fmt.Errorf("%q is indented by %d blanks, deeper than %d", line, s.indent, level*(depth+1))
+			return nil, fmt.Errorf("%q is indented by %d blanks, deeper than %d", line, s.indent, level*(at+1))
 		}
-		list = append(list, s.node)
 	}
 }
 
@@ -102,15 +98,16 @@ func parseStep(line string) (step, bool) {
 
 // withoutEcho takes out what ofproto/trace prints after a ct() action besides its notes: the actions
 // inside it once more, or "drop" if there are none.
-func withoutEcho(list []datapath.Node) (out []datapath.Node) {
+func withoutEcho(list datapath.Nodes) (out []datapath.Node) {
 	inside := false
-	for _, n := range list {
+	for i := 0; i < list.Len(); {
+		n, under := list.At(i), list.Under(i)
+		i += 1 + under.Len()
 		if n.Kind == datapath.NodeNote && hasAnyPrefix(n.Text, []string{"A clone of the packet", "Sets the packet to"}) {
 			inside = false
 		}
 		if !inside {
-			n.Children = withoutEcho(n.Children)
-			out = append(out, n)
+			out = append(append(out, n), withoutEcho(under)...)
 		}
 		if n.Kind == datapath.NodeAction && strings.HasPrefix(n.Text, "ct(") {
 			inside = true

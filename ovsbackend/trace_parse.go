@@ -91,10 +91,11 @@ func (p *traceParser) section() (s section, err error) {
 	}
 	p.skip("bridge(", "---")
 	s.pass.Table = p.thaw()
-	if s.pass.Nodes, err = p.nodes(0); err != nil {
+	nodes, err := p.nodes(nil, 0, 0)
+	if err != nil {
 		return s, err
 	}
-	s.pass.Nodes = withoutEcho(s.pass.Nodes)
+	s.pass.Nodes = datapath.NodesOf(withoutEcho(datapath.NodesOf(nodes...))...)
 	return s, p.ending(&s.pass)
 }
 

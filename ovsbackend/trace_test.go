@@ -83,15 +83,16 @@ func TestTraceOfAGroupHasItsBuckets(t *testing.T) {
 	require.NoError(t, sw.Bundle(t.Context(), "group add group_id=1,type=all,bucket=output:2,bucket=set_field:1.1.1.1->ip_src,output:3\nflow ip,actions=group:1,output:1"))
 	trace, err := b.Trace(t.Context(), datapath.Injection{InPort: 1, Frame: udp(client, 1, vip, 2)})
 	require.NoError(t, err)
-	steps := trace.Passes[0].Nodes[0].Children
 	require.Equal(t, []datapath.Node{
-		{Kind: datapath.NodeAction, Text: "group:1"},
-		{Kind: datapath.NodeBucket, Text: "bucket 0", Children: []datapath.Node{{Kind: datapath.NodeAction, Text: "output:2"}}},
-		{Kind: datapath.NodeBucket, Text: "bucket 1", Children: []datapath.Node{
-			{Kind: datapath.NodeAction, Text: "set_field:1.1.1.1->ip_src"}, {Kind: datapath.NodeAction, Text: "output:3"}}},
-		{Kind: datapath.NodeAction, Text: "output:1"},
-		{Kind: datapath.NodeWarn, Text: "skipping output to input port"},
-	}, steps)
+		{Depth: 1, Kind: datapath.NodeAction, Text: "group:1"},
+		{Depth: 1, Kind: datapath.NodeBucket, Text: "bucket 0"},
+		{Depth: 2, Kind: datapath.NodeAction, Text: "output:2"},
+		{Depth: 1, Kind: datapath.NodeBucket, Text: "bucket 1"},
+		{Depth: 2, Kind: datapath.NodeAction, Text: "set_field:1.1.1.1->ip_src"},
+		{Depth: 2, Kind: datapath.NodeAction, Text: "output:3"},
+		{Depth: 1, Kind: datapath.NodeAction, Text: "output:1"},
+		{Depth: 1, Kind: datapath.NodeWarn, Text: "skipping output to input port"},
+	}, trace.Passes[0].Nodes.Under(0).List())
 }
 
 // comparable is a trace without what only one of the two prints: names, masks, recirculation ids, the

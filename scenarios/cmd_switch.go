@@ -243,12 +243,11 @@ See "What a frame is".`,
 }
 
 // lookups prints the tables of a trace.
-func (t *story) lookups(nodes []datapath.Node) {
-	for _, n := range nodes {
+func (t *story) lookups(nodes datapath.Nodes) {
+	for _, n := range nodes.All() {
 		if n.Kind == datapath.NodeTable {
 			_, match, _ := strings.Cut(n.Text, ". ")
 			t.print("%d %s: %s", n.Table, tableName(n.Table), match)
 		}
-		t.lookups(n.Children)
 	}
 }

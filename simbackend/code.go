@@ -12,7 +12,7 @@ import (
 type code struct {
 	ops     []op
 	actions []openflow.Action
-	texts   []string // of the actions, once a trace has asked for them
+	texts   []actionText // once a trace has asked for them
 }
 
 // reversible reports whether rewriting the frame again undoes all that the actions do to it. A

@@ -196,7 +196,7 @@ func (t *transaction) modify(m openflow.FlowMod) error {
 func (s *Switch) modified(old *rule, f openflow.Flow, c *code) *rule {
 	r := *old
 	r.flow.Actions, r.flow.Cookie, r.code = f.Actions, f.Cookie, c
-	r.modified, r.paths = s.now, nil
+	r.modified, r.paths, r.line = s.now, nil, 0
 	if f.Flags&openflow.ResetCounts != 0 {
 		r.packets, r.bytes = 0, 0
 	}

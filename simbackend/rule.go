@@ -12,6 +12,7 @@ type rule struct {
 	value    []uint64 // words of the key, as home compares them
 	code     *code
 	priority uint16
+	line     uint32 // what traces call it (tracer.lookups), or 0
 	seq      uint64 // order of insertion
 
 	packets, bytes uint64

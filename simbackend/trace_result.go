@@ -1,56 +1,51 @@
 package simbackend
 
-import "hpnn/datapath"
+import (
+	"strconv"
 
-// result is the trace. All its nodes are one array, in which the children of each lie together, and what was
-// written for it is one string.
+	"hpnn/datapath"
+)
+
+// result is the trace: one string, of which all texts are parts, and one array of nodes.
 func (t *tracer) result() datapath.Trace {
+	t.tell()
 	text := string(t.text)
 	cut := func(s span) string { return text[s.from:s.to] }
-	nodes := make([]datapath.Node, t.place())
-	for i := range t.steps {
-		s := &t.steps[i]
-		if s.parent < 0 {
-			continue
-		}
-		parent := &t.steps[s.parent]
-		n := &nodes[parent.next]
-		parent.next++
-		n.Kind, n.Text, n.Table, n.Children = s.kind, s.known, s.table, s.cut(nodes)
-		if s.known == "" {
-			n.Text = cut(s.made)
-		}
-	}
-	trace := datapath.Trace{Outputs: t.outputs}
+	nodes := datapath.CutNodes(text, append([]datapath.Cut(nil), t.nodes...))
+	var trace datapath.Trace
 	if len(t.passes) > 0 {
 		trace.Passes = make([]datapath.Pass, len(t.passes))
 	}
-	for i, p := range t.passes {
-		root := t.steps[p.root]
-		root.next -= root.children // they have all been placed
+	for i := range t.passes {
+		p := &t.passes[i]
 		trace.Passes[i] = datapath.Pass{
 			Resume: cut(p.resume), Table: p.table, Flow: cut(p.flow), FinalFlow: cut(p.final),
-			Datapath: cut(p.datapath), Failure: p.failure, Nodes: root.cut(nodes),
+			Datapath: cut(p.datapath), Failure: p.failure, Nodes: nodes.Part(int(p.nodes.from), int(p.nodes.to)),
 		}
 	}
-	return trace
+	trace.Outputs = t.left()
+	return trace.WithText(text)
 }
 
-// place settles where the children of each step go, and says how many nodes there are.
-func (t *tracer) place() (nodes int32) {
-	for i := range t.steps {
-		s := &t.steps[i]
-		s.next = nodes
-		nodes += s.children
+// tell adds to the text what left.
+func (t *tracer) tell() {
+	for _, o := range t.outputs {
+		t.text = append(append(append(t.text, "Output: "...), o.port.String()...), ", "...)
+		t.text = append(strconv.AppendUint(t.text, uint64(o.frame.to-o.frame.from), 10), " bytes\n"...)
 	}
-	return nodes
+	if len(t.outputs) == 0 {
+		t.text = append(t.text, "Output: none\n"...)
+	}
 }
 
-// cut is the children of a step, of which none has been placed.
-func (s *traceStep) cut(nodes []datapath.Node) []datapath.Node {
-	if s.children == 0 {
+// left is the frames that left. Their bytes lie together.
+func (t *tracer) left() []datapath.Output {
+	if len(t.outputs) == 0 {
 		return nil
 	}
-	end := s.next + s.children
-	return nodes[s.next:end:end]
+	frames, outputs := append([]byte(nil), t.frames...), make([]datapath.Output, len(t.outputs))
+	for i, o := range t.outputs {
+		outputs[i] = datapath.Output{Port: o.port, Frame: frames[o.frame.from:o.frame.to:o.frame.to]}
+	}
+	return outputs
 }

@@ -65,12 +65,11 @@ func way(s replay.Step) string {
 	return strings.Join(words, " ")
 }
 
-func lookups(nodes []datapath.Node) (tables []string) {
-	for _, node := range nodes {
+func lookups(nodes datapath.Nodes) (tables []string) {
+	for _, node := range nodes.All() {
 		if node.Kind == datapath.NodeTable {
 			tables = append(tables, fmt.Sprint(node.Table))
 		}
-		tables = append(tables, lookups(node.Children)...)
 	}
 	return tables
 }

@@ -52,17 +52,14 @@ func traceLearnsTwice(t datapath.Trace, flagged bool) bool {
 
 // walk looks at notes such as "table=1 dl_dst=... priority=5 actions=output:2" and reports whether one contradicts another,
 // or if alike, repeats it.
-func walk(nodes []datapath.Node, learned map[string]string, alike bool) bool {
-	for _, n := range nodes {
+func walk(nodes datapath.Nodes, learned map[string]string, alike bool) bool {
+	for _, n := range nodes.All() {
 		flow, actions, ok := strings.Cut(n.Text, " actions=")
 		if n.Kind == datapath.NodeNote && ok {
 			if before, again := learned[flow]; again && (alike || before != actions) {
 				return true
 			}
 			learned[flow] = actions
-		}
-		if walk(n.Children, learned, alike) {
-			return true
 		}
 	}
 	return false

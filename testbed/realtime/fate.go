@@ -129,11 +129,11 @@ func lastLookup(t datapath.Trace, flows []openflow.FlowEntry) (v simbackend.Verd
 		if strings.Contains(p.Datapath, "controller(") {
 			v.PacketIns = 1
 		}
-		visit(p.Nodes, func(n datapath.Node) {
+		for _, n := range p.Nodes.All() {
 			if n.Kind == datapath.NodeTable {
 				last = n
 			}
-		})
+		}
 	}
 	v.Table = last.Table
 	found := lookupText.FindStringSubmatch(last.Text)
@@ -153,13 +153,6 @@ func lastLookup(t datapath.Trace, flows []openflow.FlowEntry) (v simbackend.Verd
 		}
 	}
 	return v, fmt.Errorf("read trace: the switch has no flow %q", last.Text)
-}
-
-func visit(nodes []datapath.Node, f func(datapath.Node)) {
-	for _, n := range nodes {
-		f(n)
-		visit(n.Children, f)
-	}
 }
 
 // heardSoFar is how many frames wait to be told.

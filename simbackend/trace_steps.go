@@ -1,0 +1,140 @@
+package simbackend
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hpnn/datapath"
+	"hpnn/datapath/openflow"
+	"hpnn/simbackend/flow"
+)
+
+// enter opens a lookup.
+func (t *tracer) enter(table openflow.TableID, r *rule) {
+	if r == nil {
+		t.open(datapath.NodeTable, table, lookupText(table, r))
+		t.add(datapath.NodeAction, "drop")
+		return
+	}
+	if r.line == 0 {
+		t.name(table, r)
+	}
+	t.open(datapath.NodeTable, table, t.lookups[r.line])
+}
+
+// leave closes what enter has opened.
+func (t *tracer) leave() { t.lists = t.lists[:len(t.lists)-1] }
+
+// name keeps what a lookup that finds r is called.
+func (t *tracer) name(table openflow.TableID, r *rule) {
+	text := lookupText(table, r)
+	if n := len(t.free); n > 0 {
+		r.line, t.free = t.free[n-1], t.free[:n-1]
+		t.lookups[r.line] = text
+		return
+	}
+	r.line = uint32(len(t.lookups))
+	t.lookups = append(t.lookups, text)
+}
+
+// forget drops what is known of a rule that goes.
+func (t *tracer) forget(r *rule) {
+	if r.line != 0 {
+		t.lookups[r.line] = ""
+		t.free = append(t.free, r.line)
+		r.line = 0
+	}
+}
+
+// lookupText is a table's line: its number, and what matched.
+func lookupText(table openflow.TableID, r *rule) string {
+	if r == nil {
+		return fmt.Sprintf("%2d. No match.\n", table)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%2d. ", table)
+	if m := r.flow.Match.String(); m != "" {
+		b.WriteString(m + ", ")
+	}
+	fmt.Fprintf(&b, "priority %d", r.flow.Priority)
+	if r.flow.Cookie != 0 {
+		fmt.Fprintf(&b, ", cookie %#x", r.flow.Cookie)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+func (t *tracer) note(text string) { t.add(datapath.NodeNote, text) }
+func (t *tracer) warn(text string) { t.add(datapath.NodeWarn, text) }
+func (t *tracer) fail(text string) { t.add(datapath.NodeError, text) }
+
+// actionText is what a trace writes for an action.
+type actionText struct {
+	line  string            // its line
+	dst   openflow.Subfield // what it writes, if that was noted
+	value string            // what the note's line begins with
+}
+
+// action adds action i of a list.
+func (t *tracer) action(c *code, i int) {
+	if c.texts == nil {
+		c.texts = make([]actionText, len(c.actions))
+		for i, a := range c.actions {
+			c.texts[i].line = level + a.String() + "\n"
+		}
+	}
+	t.doing = &c.texts[i]
+	t.addLine(datapath.NodeAction, t.doing.line, len(level))
+}
+
+// now notes the new value of a field or of a part of it, which the latest action has written.
+func (t *tracer) now(s openflow.Subfield, k *flow.Key) {
+	const before = level + " -> "
+	a := t.doing
+	if a.dst != s {
+		a.dst, a.value = s, before+s.String()+" is now "
+	}
+	t.text = appendLevels(t.text, t.next().level)
+	at := len(t.text) + len(before)
+	t.text = append(t.text, a.value...)
+	switch v := k.GetSub(s); {
+	case s.Field == openflow.VLANVID && s.IsWhole(): // OVS shows it with the bit that makes a tag
+		t.text = strconv.AppendUint(t.text, k.Get(openflow.VLANTCI).Lo&0x1fff, 10)
+	case s.IsWhole():
+		t.text = s.Field.AppendValue(t.text, v)
+	default:
+		t.text = v.Append(t.text)
+	}
+	t.finish(datapath.NodeNote, at)
+}
+
+func (t *tracer) outputPort(v openflow.Value) {
+	if v.Hi != 0 || v.Lo > 0xffff {
+		t.warn(fmt.Sprintf("output port %d is out of range", v.Lo))
+		return
+	}
+	t.note(fmt.Sprintf("output port is %d", v.Lo))
+}
+
+// actionSet opens the execution of an action set and returns what closes it. The set of the pass
+// is shown under the first lookup, that of a clone where the clone is.
+func (t *tracer) actionSet() (leave func()) {
+	depth := len(t.lists)
+	if depth == 1 {
+		t.lists = t.lists[:2] // that of the first lookup, as it was left
+	}
+	t.open(datapath.NodeBucket, 0, "--. Executing action set:\n")
+	return func() { t.lists = t.lists[:depth] }
+}
+
+// forked notes what a ct() means for the frame and its copy.
+func (t *tracer) forked(c *ctCode) {
+	if c.recirc {
+		at := t.start(datapath.NodeNote)
+		t.text = append(t.text, "A clone of the packet is forked to recirculate. The forked pipeline will be resumed at table "...)
+		t.text = append(strconv.AppendUint(t.text, uint64(c.table), 10), '.')
+		t.finish(datapath.NodeNote, at)
+	}
+	t.note("Sets the packet to an untracked state, and clears all the conntrack fields.")
+}
