@@ -89,6 +89,9 @@ func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
 	if m.State != 0 && m.Zone != r.Zone {
 		m.State = 0
 	}
+	if t.opening && r.NAT.Kind > NATExisting && m.State&natted == 0 {
+		t.foresee(l, r)
+	}
 	found := t.find(now, m, l)
 	if found.conn != nil && r.Force && l.reply {
 		if !found.second { // a translated connection found under its reply tuple stays in force
@@ -112,6 +115,14 @@ func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
 	if r.NAT.Kind == NATNone {
 		m.conn, m.reply, m.related = c, l.reply, l.related
 	}
+}
+
+// foresee asks for what of the index a packet needs that opens a connection with a mapping, so that the processor
+// waits for both places at a time.
+func (t *Table) foresee(l *lookup, r *Request) {
+	t.mapping, l.mapped = r.NAT.mapping(&l.key), true
+	t.index.fetch(l.hash)
+	t.index.fetch(t.mapping.hash)
 }
 
 // find looks l up. A packet that was translated by an earlier ct() is in no tuple; the
@@ -160,6 +171,7 @@ func (t *Table) updateOrCreate(now int64, m *Meta, l *lookup, c *conn, r *Reques
 		m.State = StateInv // an error about a connection we do not know
 		return nil
 	}
+	t.opening = c == nil
 	if c != nil && !t.updateState(now, m, l, c) {
 		if r.NAT.Kind != NATNone {
 			m.translate(&l.view, c, l.reply, l.related)
@@ -250,10 +262,15 @@ func (t *Table) create(now int64, m *Meta, l *lookup, r *Request) *conn {
 	c := newConn(&l.key)
 	looks := looks{orig: look{l.hash, l.gap}}
 	if r.NAT.Kind != NATNone {
-		var ok bool
-		if looks.reply, ok = t.chooseTuple(now, &c, r.NAT); !ok {
+		if !l.mapped {
+			t.mapping = r.NAT.mapping(&l.key)
+		}
+		free, ok := t.chooseTuple(now, &t.mapping, &r.NAT)
+		if !ok {
 			return nil
 		}
+		looks.reply = look{t.mapping.hash, free}
+		c.translate(t.mapping.nat, &t.mapping.reply)
 		m.rewrite(&l.view, &c, false, l.related)
 	}
 	c.open(l, now)

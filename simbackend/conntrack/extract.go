@@ -16,6 +16,7 @@ type lookup struct {
 	absent  bool // nothing was found under the key
 	related bool // the key is that of the connection an ICMP error speaks about
 	reply   bool
+	mapped  bool // Table.mapping is what a connection opened by it gets
 }
 
 // extract reads the key of p. A packet without one is invalid: it has a bad checksum, a

@@ -9,6 +9,7 @@ package conntrack
 type index struct {
 	slots []slot // a power of two
 	used  int
+	near  uint32 // nothing: what was read for the sake of reading
 }
 
 // slot is empty if place is zero.
@@ -147,6 +148,9 @@ func (x *index) remove(hash uint32, p place) {
 	}
 	x.slots[hole] = slot{}
 }
+
+// fetch brings the home of a hash near.
+func (x *index) fetch(hash uint32) { x.near ^= x.slots[x.home(hash)].hash }
 
 // reserve makes room for two more.
 func (x *index) reserve() {

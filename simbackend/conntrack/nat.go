@@ -14,63 +14,64 @@ func opposite(nat State) State {
 	return 0
 }
 
-// chooseTuple finds the reply tuple of a new connection under the mapping n: the
-// mapping's address and port, and, where that tuple is taken already, another source
-// port. It returns false if none is free.
+// mapping is the reply tuple that a new connection gets if that is free.
+type mapping struct {
+	reply key
+	hash  uint32
+	nat   State
+}
+
+// mapping turns a tuple round and puts the mapping's address and port into it; the zero address, and the port 0, keep
+// what is there.
 //
 // OVS picks from ranges by a random seed; Validate refuses those, and here the first of
 // a range is taken.
-func (t *Table) chooseTuple(now int64, c *conn, n NAT) (l look, ok bool) {
-	reply, nat := mapAddress(&key{c.dst, c.src, c.zone, c.proto}, n)
-	if c.proto != protoTCP && c.proto != protoUDP {
-		l, ok = t.free(now, &reply)
-	} else {
-		l, ok = t.choosePorts(now, &reply, n)
-	}
-	c.translate(nat, &reply)
-	return l, ok
-}
-
-// mapAddress puts the mapping's address into a reply tuple; the zero address keeps
-// what is there.
-func mapAddress(k *key, n NAT) (reply key, nat State) {
-	reply = *k
-	addr := binary.BigEndian.Uint32(n.AddrMin[:])
+func (n *NAT) mapping(orig *key) mapping {
+	m := mapping{reply: orig.reverse()}
+	addr, ports := binary.BigEndian.Uint32(n.AddrMin[:]), orig.proto == protoTCP || orig.proto == protoUDP
 	switch n.Kind {
 	case NATSrc:
-		nat = StateSNAT
+		m.nat = StateSNAT
 		if addr != 0 {
-			reply.dst = reply.dst.withAddr(addr)
+			m.reply.dst = m.reply.dst.withAddr(addr)
+		}
+		if ports && n.PortMin != 0 {
+			m.reply.dst = m.reply.dst.withPort(n.PortMin)
 		}
 	case NATDst:
-		nat = StateDNAT
+		m.nat = StateDNAT
 		if addr != 0 {
-			reply.src = reply.src.withAddr(addr)
+			m.reply.src = m.reply.src.withAddr(addr)
+		}
+		if ports && n.PortMin != 0 {
+			m.reply.src = m.reply.src.withPort(n.PortMin)
 		}
 	default: // commit,nat: OVS 3.1.0 loses the address
-		reply.src = reply.src.withAddr(0)
-	}
-	return reply, nat
-}
-
-// choosePorts settles the ports of the reply tuple, whose destination is the packet's
-// source: the mapping's port first, then the range of the packet's source port.
-func (t *Table) choosePorts(now int64, reply *key, n NAT) (look, bool) {
-	source := portRange{at: reply.dst.port()}
-	switch {
-	case n.Kind == NATExisting || n.Kind == NATSrc && n.PortMin != 0:
-		source = portRange{n.PortMin, n.PortMin, n.PortMin}
-	default:
-		source.min, source.max = sourceRange(source.at)
-	}
-	reply.dst = reply.dst.withPort(source.at)
-	if n.Kind == NATDst && n.PortMin != 0 {
-		reply.src = reply.src.withPort(n.PortMin)
-		if l, ok := t.free(now, reply); ok {
-			return l, true
+		m.reply.src = m.reply.src.withAddr(0)
+		if ports {
+			m.reply.dst = m.reply.dst.withPort(n.PortMin)
 		}
 	}
-	return t.chooseSource(now, reply, source)
+	m.hash = m.reply.hash()
+	return m
+}
+
+// chooseTuple settles the reply tuple of a new connection: what the mapping wants or, where that is taken already,
+// the same with another source port. It returns false if none is free.
+func (t *Table) chooseTuple(now int64, m *mapping, n *NAT) (gap, bool) {
+	if g, ok := t.free(now, m); ok {
+		return g, true
+	}
+	if m.reply.proto != protoTCP && m.reply.proto != protoUDP {
+		return gap{}, false
+	}
+	source := portRange{at: m.reply.dst.port()}
+	if n.Kind == NATExisting || n.Kind == NATSrc && n.PortMin != 0 {
+		source.min, source.max = n.PortMin, n.PortMin
+	} else {
+		source.min, source.max = sourceRange(source.at)
+	}
+	return t.chooseSource(now, m, source)
 }
 
 // portRange is where to look for a port: first at, which may lie outside, then upwards
@@ -101,25 +102,25 @@ func sourceRange(port uint16) (low, high uint16) {
 const maxPortTries = 128 + 64 + 32 + 16 + 8
 
 // chooseSource tries source ports until the reply tuple is free.
-func (t *Table) chooseSource(now int64, reply *key, r portRange) (look, bool) {
+func (t *Table) chooseSource(now int64, m *mapping, r portRange) (gap, bool) {
 	tries := int(r.max) - int(r.min) + 1
 	if tries > 128 {
 		tries = maxPortTries
 	}
 	for ; tries > 0; tries-- {
-		reply.dst = reply.dst.withPort(r.at)
-		if l, ok := t.free(now, reply); ok {
-			return l, true
+		m.reply.dst = m.reply.dst.withPort(r.at)
+		m.hash = m.reply.hash()
+		if g, ok := t.free(now, m); ok {
+			return g, true
 		}
 		r.next()
 	}
-	return look{}, false
+	return gap{}, false
 }
 
-func (t *Table) free(now int64, k *key) (look, bool) {
-	hash := k.hash()
-	found, gap := t.index.find(&t.conns, k, hash, now)
-	return look{hash, gap}, found.conn == nil
+func (t *Table) free(now int64, m *mapping) (gap, bool) {
+	found, g := t.index.find(&t.conns, &m.reply, m.hash, now)
+	return g, found.conn == nil
 }
 
 // translate applies the connection's mapping unless an earlier ct() has done so.

@@ -21,7 +21,10 @@ type Table struct {
 	peak    int // the most entries there were
 	waiting fragments
 	aborts  int
-	trial   *trial // nil: what packets do lasts
+	trial   *trial   // nil: what packets do lasts
+	mapping mapping  // of the packet that is looked at, if it may open a connection
+	opening bool     // the last packet found no connection, so that the next may open one too
+	over    []placed // memory of expireDue
 }
 
 // New returns an empty table.
@@ -85,11 +88,32 @@ type look struct {
 
 // remove takes an entry out.
 func (t *Table) remove(c *conn) {
+	o := t.placed(c)
+	t.takeOut(&o)
+}
+
+// placed is an entry with the hashes it stands under.
+type placed struct {
+	conn        *conn
+	orig, reply uint32
+}
+
+func (t *Table) placed(c *conn) placed {
 	orig := c.orig()
-	t.index.remove(orig.hash(), placeOf(c, false))
+	p := placed{conn: c, orig: orig.hash()}
+	p.reply = p.orig
 	if c.translated() {
 		reply := c.reply()
-		t.index.remove(reply.hash(), placeOf(c, true))
+		p.reply = reply.hash()
+	}
+	return p
+}
+
+func (t *Table) takeOut(p *placed) {
+	c := p.conn
+	t.index.remove(p.orig, placeOf(c, false))
+	if c.translated() {
+		t.index.remove(p.reply, placeOf(c, true))
 	}
 	c.due = never
 	t.conns.drop(c)
@@ -118,18 +142,34 @@ func (t *Table) Expire(now time.Duration) int {
 	ms := millis(now)
 	t.waiting.purge(ms)
 	before := t.conns.count
-	t.wheel.advance(tickOf(ms), func(due timer) {
-		c := t.conns.at(due.id)
-		switch {
-		case c.due != due.due: // removed, or the wheel has brought it up earlier
-		case c.expired(ms):
-			t.remove(c)
-		default:
-			c.due = never
+	t.wheel.advance(tickOf(ms), func(due []timer) { t.expireDue(ms, due) })
+	return before - t.conns.count
+}
+
+// expireDue looks at the entries that the wheel brings up. What of the index is needed is asked for before it is used,
+// so that the processor waits for all of it at a time.
+func (t *Table) expireDue(now int64, due []timer) {
+	over := t.over[:0]
+	for _, d := range due {
+		c := t.conns.at(d.id)
+		if c.due != d.due { // removed, or the wheel has brought it up earlier
+			continue
+		}
+		c.due = never
+		if c.expired(now) {
+			over = append(over, t.placed(c))
+		} else {
 			t.schedule(c)
 		}
-	})
-	return before - t.conns.count
+	}
+	for i := range over {
+		t.index.fetch(over[i].orig)
+		t.index.fetch(over[i].reply)
+	}
+	for i := range over {
+		t.takeOut(&over[i])
+	}
+	t.over = over
 }
 
 // NextExpiry is a time before which Expire finds no entry to remove; ok is false for a

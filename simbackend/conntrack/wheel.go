@@ -12,9 +12,16 @@ import (
 // slot of that digit. When the wheel comes to a slot above the lowest level, what is in it moves down.
 type wheel struct {
 	tick  tick // all before are done
-	slots [wheelLevels][1 << wheelBits][]timer
+	slots [wheelLevels][1 << wheelBits]*timers
 	used  [wheelLevels]uint64 // a bit for each slot that is not empty
-	spare []timer             // memory of a slot that has been emptied
+	spare *timers             // emptied
+}
+
+// timers are some of a slot, and those before them.
+type timers struct {
+	list   [126]timer
+	n      int
+	before *timers
 }
 
 // timer is an entry: a connection's number.
@@ -44,8 +51,26 @@ func (w *wheel) add(t timer) {
 	at := max(t.due, w.tick)
 	level := max(0, bits.Len32(uint32(at^w.tick))-1) / wheelBits
 	digit := at >> (level * wheelBits) & wheelMask
-	w.slots[level][digit] = append(w.slots[level][digit], t)
+	last := w.slots[level][digit]
+	if last == nil || last.n == len(last.list) {
+		last = w.more(level, digit)
+	}
+	last.list[last.n] = t
+	last.n++
+}
+
+// more makes room in a slot.
+func (w *wheel) more(level int, digit tick) *timers {
+	fresh := w.spare
+	if fresh == nil {
+		fresh = new(timers)
+	} else {
+		w.spare = fresh.before
+	}
+	fresh.n, fresh.before = 0, w.slots[level][digit]
+	w.slots[level][digit] = fresh
 	w.used[level] |= 1 << digit
+	return fresh
 }
 
 // next is the first tick at which the wheel has something to do, and on which level; ok is false if it is
@@ -64,7 +89,7 @@ func (w *wheel) next() (at tick, level int, ok bool) {
 
 // advance moves the wheel to a tick and takes out the timers that are due by then. What take enters for that tick
 // comes in this call or the next.
-func (w *wheel) advance(to tick, take func(timer)) {
+func (w *wheel) advance(to tick, take func([]timer)) {
 	for {
 		at, level, ok := w.next()
 		if !ok || at > to {
@@ -72,15 +97,18 @@ func (w *wheel) advance(to tick, take func(timer)) {
 			return
 		}
 		w.tick = at
-		list := w.empty(level, at>>(level*wheelBits)&wheelMask)
-		for _, t := range list {
+		for some := w.empty(level, at>>(level*wheelBits)&wheelMask); some != nil; {
 			if level == 0 {
-				take(t)
+				take(some.list[:some.n])
 			} else {
-				w.add(t)
+				for _, t := range some.list[:some.n] {
+					w.add(t)
+				}
 			}
+			done := some
+			some = some.before
+			done.before, w.spare = w.spare, done
 		}
-		w.spare = list
 		if level == 0 && at == to {
 			return
 		}
@@ -88,9 +116,9 @@ func (w *wheel) advance(to tick, take func(timer)) {
 }
 
 // empty takes the timers of a slot out.
-func (w *wheel) empty(level int, digit tick) []timer {
-	list := w.slots[level][digit]
-	w.slots[level][digit], w.spare = w.spare[:0], nil
+func (w *wheel) empty(level int, digit tick) *timers {
+	all := w.slots[level][digit]
+	w.slots[level][digit] = nil
 	w.used[level] &^= 1 << digit
-	return list
+	return all
 }

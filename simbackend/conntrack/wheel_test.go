@@ -17,9 +17,9 @@ func TestWheelAgainstList(t *testing.T) {
 		var w wheel
 		var all []timer
 		now, id := tick(rng.Uint32()>>(8+rng.IntN(24))), uint32(0)
-		w.advance(now, func(timer) { t.Fatal("nothing is in it") })
+		w.advance(now, func([]timer) { t.Fatal("nothing is in it") })
 		for range 300 {
-			for range rng.IntN(5) {
+			for range rng.IntN(5) * rng.IntN(20) {
 				id++
 				fresh := timer{id, now + tick(rng.Uint32()>>(8+rng.IntN(24)))}
 				if rng.IntN(10) == 0 {
@@ -35,12 +35,14 @@ func TestWheelAgainstList(t *testing.T) {
 			}
 			now += tick(rng.Uint32() >> (8 + rng.IntN(24)))
 			var got, again []timer
-			w.advance(now, func(out timer) {
-				got = append(got, out)
-				if rng.IntN(3) == 0 {
-					out.due = now + 1 + tick(rng.IntN(3))
-					w.add(out)
-					again = append(again, out)
+			w.advance(now, func(some []timer) {
+				got = append(got, some...)
+				for _, out := range some {
+					if rng.IntN(3) == 0 {
+						out.due = now + 1 + tick(rng.IntN(3))
+						w.add(out)
+						again = append(again, out)
+					}
 				}
 			})
 			later, want := split(all, now)
