@@ -18,6 +18,14 @@ type emc struct {
 	seen  []uint16
 	first uint64 // microflows met for the first time since seen has been this large
 
+	start   megaflows // of frames that have come in
+	forks   forks
+	wild    int // megaflows in all places
+	credit  int // megaflows that may be tried
+	missed  int
+	commons commons
+	work    flow.Key // for megaflows.find
+
 	hits uint64 // passes spared
 }
 
@@ -72,12 +80,44 @@ func (c *emc) again(hash uint64) bool {
 	return false
 }
 
-// remember enters a microflow.
-func (c *emc) remember(hash uint64, m *microflow) {
+// remember enters a microflow, and returns where what follows its ct() is to be remembered.
+func (c *emc) remember(hash uint64, key *flow.Microflow, o *outcome) **trail {
 	if 2*c.held >= len(c.slots) && len(c.slots) < maxSlots {
 		c.resize()
 	}
+	m := &microflow{key: *key, outcome: o}
 	c.put(slot{hash, m})
+	return &m.trail
+}
+
+const (
+	maxMegaflows = 1 << 16
+	mostCredit   = 1 << 9
+	unaffordable = 32
+)
+
+// affords reports whether a pass is to be remembered although no frame of its microflow is known to come again. It is
+// worth while if other frames come to the same, which one cannot know before. So each costs a credit, and each that is
+// found brings one in; without any, few are tried.
+func (c *emc) affords() bool {
+	switch {
+	case len(c.seen) == 0:
+		return false
+	case c.credit > 0:
+		c.credit--
+		return true
+	}
+	c.missed++
+	return c.missed%unaffordable == 0
+}
+
+// enter keeps what a pass came to among the megaflows of its place.
+func (c *emc) enter(place *megaflows, v *flow.View, w *wildcards, o *outcome) {
+	if c.wild >= maxMegaflows {
+		c.endAll()
+		c.start, c.forks, c.wild = nil, forks{}, 0
+	}
+	c.wild += place.add(v, w, o, &c.work)
 }
 
 // resize leaves out the dead, and doubles the slots unless those were many.
@@ -128,5 +168,8 @@ func (c *emc) put(m slot) {
 const minFrame = 14
 
 func newEMC() *emc {
-	return &emc{paths: newPaths(), slots: make([]slot, minSlots), seen: make([]uint16, minSeen)}
+	return &emc{
+		paths: newPaths(), slots: make([]slot, minSlots), seen: make([]uint16, minSeen),
+		forks: forks{}, commons: commons{}, credit: mostCredit,
+	}
 }

@@ -14,7 +14,7 @@ func TestCacheIsBounded(t *testing.T) {
 	alive := &outcome{path: &path{}}
 	enter := func(n int) {
 		key := flow.Microflow{uint64(n)}
-		c.remember(key.Hash(), &microflow{key: key, outcome: alive})
+		c.remember(key.Hash(), &key, alive)
 	}
 	find := func(n int) *microflow {
 		key := flow.Microflow{uint64(n)}
@@ -57,7 +57,7 @@ func TestDeadMicroflowsMakeRoom(t *testing.T) {
 	dead := &outcome{path: &path{dead: true}}
 	for n := range 100_000 {
 		key := flow.Microflow{uint64(n)}
-		c.remember(key.Hash(), &microflow{key: key, outcome: dead})
+		c.remember(key.Hash(), &key, dead)
 	}
 	require.LessOrEqual(t, len(c.slots), 2*minSlots, "the dead are not carried over")
 }

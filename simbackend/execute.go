@@ -24,11 +24,14 @@ type frame struct {
 // walk sends a frame, whose fields the key of the level's pass holds, into a table and carries out
 // what comes of it. level counts the recirculations it is inside of.
 func (s *Switch) walk(f *frame, table openflow.TableID, stack []openflow.Value, level int) {
-	at := s.spot
-	s.spot = spot{}
 	p := s.pass(level)
 	p.begin(s, f.Len)
-	p.tracked, p.recorded = level > 0, at.wanted()
+	p.tracked = level > 0
+	var at spot
+	if s.spot.place != nil {
+		at, s.spot = s.spot, spot{}
+		p.record()
+	}
 	p.stack = append(p.stack, stack...)
 	if p.trace == nil {
 		p.translate(table)
@@ -157,8 +160,11 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 	if st.stack != nil {
 		stack = *st.stack
 	}
-	if p.trails != nil {
-		s.spot = spot{trails: p.trails, after: commonly(&c.ct.Meta), own: c.own()}
+	if p.fork != nil {
+		if o, trails := s.behind(c, p.fork, p.trails); o != nil {
+			s.replay(c, o, trails, level+1)
+			return
+		}
 	}
 	s.recirculate(c, &p.keys[st.key], st.table, stack, level)
 }

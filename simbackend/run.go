@@ -39,6 +39,9 @@ func (p *pass) perform(c *code, table openflow.TableID) {
 // step executes one action other than goto_table and reports whether the rest of its list is to follow.
 func (p *pass) step(o *op, table openflow.TableID) bool {
 	p.dirty = p.dirty || o.header
+	if p.recorded {
+		p.wildcards.act(o, &p.key)
+	}
 	switch o.code {
 	case opOutput:
 		p.output(o.port)
@@ -239,6 +242,9 @@ func (p *pass) runLearn(o *op) {
 // leaves the frame something to clear.
 func (p *pass) clone(c *code, table openflow.TableID) {
 	key, stack, set, tracked := p.key, append([]openflow.Value(nil), p.stack...), p.set.copy(), p.tracked
+	if p.recorded {
+		defer p.wildcards.aside()()
+	}
 	if c.reversible() {
 		p.runClone(c, table)
 	} else {

@@ -145,22 +145,32 @@ func (s *Switch) recall(in datapath.Injection) bool {
 	if s.tracer != nil || !s.ct.Idle() {
 		return false
 	}
-	var key flow.Microflow
-	layout, ok := key.Read(in.Frame, uint16(in.InPort))
+	at := &s.spot
+	layout, ok := at.view.Read(in.Frame, uint16(in.InPort))
 	if !ok {
 		return false
 	}
+	key := at.view.Microflow()
 	hash := key.Hash()
-	m := s.emc.find(hash, &key)
-	if m == nil || m.dead {
-		if m != nil || s.emc.again(hash) {
-			s.spot = spot{first: true, hash: hash, key: key}
-		}
-		return false
+	m := s.emc.find(hash, key)
+	if m != nil && !m.dead {
+		s.replay(s.frame(in, layout), m.outcome, &m.trail, 0)
+		return true
 	}
-	f := s.frame(in, layout)
-	s.replay(f, m)
-	return true
+	wanted := m != nil || s.emc.again(hash)
+	if o := s.emc.start.find(&at.view, &s.emc.work); o != nil {
+		var trails **trail
+		if wanted {
+			trails = s.emc.remember(hash, key, o)
+		}
+		s.emc.credit = min(s.emc.credit+1, mostCredit)
+		s.replay(s.frame(in, layout), o, trails, 0)
+		return true
+	}
+	if wanted || s.emc.affords() {
+		at.place, at.microflow, at.hash, at.trails = &s.emc.start, wanted, hash, nil
+	}
+	return false
 }
 
 // packetOut executes actions on a frame as if it came in on a port.

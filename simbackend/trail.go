@@ -21,7 +21,6 @@ type outcome struct {
 type result struct {
 	steps []outcomeStep
 	fork  *fork // the ct() it ends with, if it does
-	after common
 }
 
 // outcomeStep is a step that needs a frame and nothing else.
@@ -32,17 +31,8 @@ type outcomeStep struct {
 	request *conntrack.Request // stepCT
 }
 
-// fork is a ct(table=) at the end of a pass.
-type fork struct {
-	request *conntrack.Request
-	table   openflow.TableID
-	stack   []openflow.Value
-	frozen  flow.Key // without the frame's fields
-}
-
 func (r *result) equal(o *result) bool {
-	return r.after == o.after && slices.EqualFunc(r.steps, o.steps, outcomeStep.equal) &&
-		(r.fork == nil) == (o.fork == nil) && (r.fork == nil || r.fork.equal(o.fork))
+	return r.fork == o.fork && slices.EqualFunc(r.steps, o.steps, outcomeStep.equal)
 }
 
 func (st outcomeStep) equal(o outcomeStep) bool {
@@ -50,10 +40,6 @@ func (st outcomeStep) equal(o outcomeStep) bool {
 		o.request = st.request
 	}
 	return st == o
-}
-
-func (k *fork) equal(o *fork) bool {
-	return *k.request == *o.request && k.table == o.table && slices.Equal(k.stack, o.stack) && k.frozen == o.frozen
 }
 
 // common and own are all in which frames of a microflow may differ behind a ct(): what the tracker has
@@ -73,6 +59,22 @@ type own struct {
 
 // commonly is the common part for what the tracker has found.
 func commonly(m *conntrack.Meta) common { return common{m.Label, m.Mark, m.State, m.Orig.Proto} }
+
+// commons is one of each, so that trails share them.
+type commons map[common]*common
+
+const maxCommons = 1 << 10
+
+func (all commons) of(c common) *common {
+	if known := all[c]; known != nil {
+		return known
+	}
+	if len(all) >= maxCommons {
+		clear(all)
+	}
+	all[c] = &c
+	return &c
+}
 
 // is reports whether c is commonly(m).
 func (c *common) is(m *conntrack.Meta) bool {
@@ -95,6 +97,7 @@ func (f *frame) own() (x own) {
 type trail struct {
 	*outcome
 	own
+	after *common
 	next  *trail // after the same ct(), for other findings
 	trail *trail // behind the ct() that the outcome ends with, the latest first
 }
@@ -116,7 +119,7 @@ const maxTrails = 4
 func (t *trail) add(first **trail) {
 	t.next, *first = *first, t
 	for n, at := 1, &t.next; *at != nil; {
-		if o := *at; n < maxTrails && !o.dead && (o.own != t.own || o.after != t.after) {
+		if o := *at; n < maxTrails && !o.dead && (o.own != t.own || *o.after != *t.after) {
 			n, at = n+1, &o.next
 		} else {
 			*at = o.next
@@ -124,21 +127,20 @@ func (t *trail) add(first **trail) {
 	}
 }
 
-// spot is where the next pass is to be remembered: as the first of a microflow, or among the trails behind
-// a ct(); nowhere if it is zero.
+// spot is where the next pass is to be remembered; nowhere if it is zero.
 type spot struct {
-	hash   uint64
-	key    flow.Microflow
-	first  bool
-	trails **trail
-	after  common
-	own    own
+	place *megaflows
+	view  flow.View // of the frame
+
+	microflow bool // as a microflow too
+	hash      uint64
+	trails    **trail // or among the trails behind a ct()
+	after     *common
+	own       own
 }
 
-func (at *spot) wanted() bool { return at.first || at.trails != nil }
-
-// remember keeps what came of a pass of a frame of a microflow in its spot. If the pass cannot be repeated by
-// that, it does nothing.
+// remember keeps what came of a pass of a frame in its spot. If the pass cannot be repeated by that, it does
+// nothing.
 func (s *Switch) remember(at *spot, f *frame, p *pass, level int) {
 	if p.fleeting || p.err != nil || len(p.learned) > 0 {
 		return
@@ -147,17 +149,22 @@ func (s *Switch) remember(at *spot, f *frame, p *pass, level int) {
 	if !ok {
 		return
 	}
-	r.after = at.after
 	o := s.emc.of(p.met).outcome(r)
-	if at.first {
-		m := &microflow{key: at.key, outcome: o}
-		p.trails = &m.trail
-		s.emc.remember(at.hash, m)
-		return
+	s.emc.enter(at.place, &at.view, p.wildcards, o)
+	p.fork = r.fork
+	switch {
+	case at.microflow:
+		p.trails = s.emc.remember(at.hash, at.view.Microflow(), o)
+	case at.trails != nil:
+		p.trails = at.add(o)
 	}
-	t := &trail{outcome: o, own: at.own}
-	p.trails = &t.trail
+}
+
+// add enters an outcome among trails, and returns where those behind it are.
+func (at *spot) add(o *outcome) **trail {
+	t := &trail{outcome: o, own: at.own, after: at.after}
 	t.add(at.trails)
+	return &t.trail
 }
 
 // retrace makes a result of a pass. fields is what the frame's bytes are known to hold.
@@ -178,8 +185,8 @@ func (s *Switch) retrace(fields flow.Key, p *pass, level int) (r result, ok bool
 		case stepCT:
 			step.request = p.lasting(st.request)
 			if st.recirc {
-				r.fork = p.retraceFork(st, step.request)
-				return r, i == len(p.steps)-1 && level < maxRecirc
+				r.fork = s.emc.forks.of(p.retraceFork(st, step.request))
+				return r, i == len(p.steps)-1
 			}
 		case stepCTClear:
 		default:
@@ -210,12 +217,12 @@ func (p *pass) lasting(r *conntrack.Request) *conntrack.Request {
 	return r
 }
 
-// replay sends a frame of a microflow where its passes went, and through the tables from where nothing is
-// remembered.
-func (s *Switch) replay(f *frame, m *microflow) {
+// replay does to a frame what its pass on a level came to, and what the passes behind it did, and sends it through
+// the tables from where nothing is remembered. trails is where it is to be found, and kept, what its microflow does
+// behind the ct(); nil if nobody wants to know.
+func (s *Switch) replay(f *frame, o *outcome, trails **trail, level int) {
 	f.ct.Frame, f.ct.L3, f.ct.EtherType, f.ct.Recirc = f.Bytes(), int(f.L3), openflow.EthTypeIPv4, 0
-	o, trails := m.outcome, &m.trail
-	for level := 0; ; level++ {
+	for ; ; level++ {
 		s.emc.hits++
 		s.emc.count(o.path, f.Len, s.now)
 		s.fate.last = o.last
@@ -227,15 +234,43 @@ func (s *Switch) replay(f *frame, m *microflow) {
 			return
 		}
 		s.ct.Execute(s.now, &f.ct, k.request)
-		own := f.own()
-		t := (*trails).find(&f.ct.Meta, own)
-		if t == nil {
-			s.spot = spot{trails: trails, after: commonly(&f.ct.Meta), own: own}
+		if level >= maxRecirc {
+			return
+		}
+		if o, trails = s.behind(f, k, trails); o == nil {
 			s.recirculate(f, &k.frozen, k.table, k.stack, level)
 			return
 		}
-		o, trails = t.outcome, &t.trail
 	}
+}
+
+// behind is what a frame comes to behind a ct(), and the trails behind that. If it is not known, the next pass will
+// be remembered.
+func (s *Switch) behind(f *frame, k *fork, trails **trail) (*outcome, **trail) {
+	m := &f.ct.Meta
+	at := &s.spot
+	if trails != nil {
+		at.own = f.own()
+		if t := (*trails).find(m, at.own); t != nil {
+			return t.outcome, &t.trail
+		}
+		at.after = s.emc.commons.of(commonly(m))
+	}
+	at.trails = trails
+	if _, ok := at.view.Read(f.Bytes(), k.frozen.InPort()); !ok {
+		return nil, nil
+	}
+	at.view.SetConnection(connection(m))
+	if o := k.find(&at.view, &s.emc.work); o != nil {
+		if trails != nil {
+			trails = at.add(o)
+		}
+		return o, trails
+	}
+	if trails != nil || s.emc.affords() {
+		at.place, at.microflow = &k.megaflows, false
+	}
+	return nil, nil
 }
 
 func (s *Switch) repeat(f *frame, st *outcomeStep) {

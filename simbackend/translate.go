@@ -50,10 +50,12 @@ type pass struct {
 
 	learned []lesson
 
-	recorded bool    // what it meets is noted, to remember the pass
-	met      []met   // lookups, and learned flows that it refreshed
-	fleeting bool    // an equal pass may do something else
-	trails   **trail // it is remembered: where what follows its ct() is
+	recorded  bool       // what it meets is noted, to remember the pass
+	met       []met      // lookups, and learned flows that it refreshed
+	wildcards *wildcards // what it looked at; there once a pass was recorded
+	fleeting  bool       // an equal pass may do something else
+	fork      *fork      // it is remembered, with this at its end
+	trails    **trail    // and as that of a microflow: where what follows is
 
 	preview bool // a trace: nothing is learned, counted or refreshed
 
@@ -68,13 +70,22 @@ type lookup struct {
 	rule  *rule // nil: nothing matched
 }
 
+// record makes the pass note what it meets.
+func (p *pass) record() {
+	if p.wildcards == nil {
+		p.wildcards = &wildcards{}
+	}
+	p.wildcards.reset(&p.key)
+	p.recorded = true
+}
+
 // begin readies a pass for a frame of the given length, keeping its buffers.
 func (p *pass) begin(sw *Switch, length int) {
 	p.sw, p.len = sw, length
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
 	p.dirty, p.inSet, p.tracked, p.exited, p.err, p.stopped = false, false, false, false, nil, false
 	p.depth, p.resubmits, p.rule, p.asked = 0, 0, nil, 0
-	p.recorded, p.met, p.fleeting, p.trails = false, p.met[:0], false, nil
+	p.recorded, p.met, p.fleeting, p.fork, p.trails = false, p.met[:0], false, nil, nil
 	p.set.reset()
 }
 
@@ -127,6 +138,12 @@ func (p *pass) resume(table openflow.TableID, port uint16) {
 
 func (p *pass) find(table openflow.TableID, port uint16) *rule {
 	own := p.key.InPort()
+	if p.recorded { // of a frame that is no fragment
+		p.key.SetInPort(port)
+		r := p.sw.tables[table].lookupSeen(&p.key, p.wildcards)
+		p.key.SetInPort(own)
+		return r
+	}
 	if port == own && !p.key.IsFragment() {
 		return p.sw.tables[table].lookup(&p.key)
 	}

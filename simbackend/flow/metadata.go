@@ -49,7 +49,12 @@ type Connection struct {
 func (k *Key) SetConnection(c *Connection) {
 	k[wordMark] = k[wordMark]&^0xffffffff | uint64(c.Mark)
 	k[wordCTLabel], k[wordCTLabel+1] = c.Label.Hi, c.Label.Lo
-	k[wordCT] = uint64(c.State)<<56 | uint64(c.Proto)<<48 | uint64(c.Zone)<<32 | uint64(c.SrcPort)<<16 | uint64(c.DstPort)
+	k[wordCT] = c.word()
 	k[wordCTv4] = uint64(c.Src)<<32 | uint64(c.Dst)
 	*(*[4]uint64)(k[wordCTv6:]) = [4]uint64{}
+}
+
+// word is what of c stands in one word of a Key.
+func (c *Connection) word() uint64 {
+	return uint64(c.State)<<56 | uint64(c.Proto)<<48 | uint64(c.Zone)<<32 | uint64(c.SrcPort)<<16 | uint64(c.DstPort)
 }

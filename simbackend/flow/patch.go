@@ -80,6 +80,26 @@ func portsOf(k *Key) patched {
 	return patchTypeCode
 }
 
+// WholeFields adds to a mask of bits that are written to frames like k the rest of what a Patch writes with them.
+func WholeFields(mask, k *Key) {
+	widen := func(word int, bits uint64) {
+		if mask[word]&bits != 0 {
+			mask[word] |= bits
+		}
+	}
+	widen(wordDst, 1<<48-1)
+	widen(wordSrc, 1<<48-1)
+	widen(wordIPv4, 0xffffffff<<32)
+	widen(wordIPv4, 0xffffffff)
+	widen(wordL4, 0xff<<shiftTOS)
+	widen(wordL4, 0xff<<shiftTTL)
+	if k.isICMP() { // type and code share a word of the checksum
+		widen(wordL4, portBits)
+	}
+	widen(wordL4, 0xffff<<shiftTpSrc)
+	widen(wordL4, 0xffff<<shiftTpDst)
+}
+
 // IsEmpty reports whether the patch writes nothing.
 func (c *Patch) IsEmpty() bool { return c.what == 0 }
 

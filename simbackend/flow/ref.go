@@ -66,6 +66,16 @@ func (r *Ref) Set(k *Key, v of.Value) {
 	k.SetSub(r.sub, v)
 }
 
+// AddTo adds the bits that hold the subfield to a mask; of one that is not at one place, those of its words.
+func (r *Ref) AddTo(mask *Key) {
+	switch {
+	case r.read != 0:
+		mask[r.word] |= r.read << (r.shift & 63)
+	case r.sub.Field != of.FieldNone:
+		mask[r.word], mask[r.word+1] = ^uint64(0), ^uint64(0)
+	}
+}
+
 // Field is the field that r is part of.
 func (r *Ref) Field() of.Field { return r.sub.Field }
 

@@ -1,0 +1,129 @@
+package flow
+
+import of "hpnn/datapath/openflow"
+
+// View is all by which the tables can tell frames of microflows apart that come to the same place with the
+// same registers: a Microflow, and what the connection tracker says.
+//
+//	0 to 3  as in Microflow
+//	4       ct_state<<56 | ct_nw_proto<<48 | ct_zone<<32 | ct_tp_src<<16 | ct_tp_dst
+//	5       ct_nw_src<<32 | ct_nw_dst
+//	6       ct_mark
+//	7, 8    ct_label
+//	9       the link of a Choice, if one is to be compared
+//
+// A mask of a View is a View too.
+type View [ViewWords]uint64
+
+// ViewWords is the number of words of a View.
+const ViewWords = 10
+
+const (
+	viewCT = len(Microflow{}) + iota
+	viewCTv4
+	viewMark
+	viewLabel
+	viewLink = ViewWords - 1
+)
+
+// Alike is the mask of what views that are compared have in common in any case: what no View tells, and in_port,
+// nw_proto, ct_state and ct_nw_proto, on which it depends what fields a frame has.
+func Alike() (mask Key) {
+	for w := range mask {
+		mask[w] = ^uint64(0)
+	}
+	for _, w := range []int{wordDst, wordSrc, wordIPv4, wordL4, wordCTv4, wordCTLabel, wordCTLabel + 1} {
+		mask[w] = 0
+	}
+	mask[wordMark] = 0xffffffff << 32
+	mask[wordCT] = 0xff<<56 | 0xff<<48
+	return mask
+}
+
+// Microflow is that of the frame.
+func (v *View) Microflow() *Microflow { return (*Microflow)(v[:viewCT]) }
+
+// Read makes v the view of a frame that is not tracked. See Microflow.Read.
+func (v *View) Read(frame []byte, inPort uint16) (Layout, bool) {
+	v.SetConnection(&Connection{})
+	return v.Microflow().Read(frame, inPort)
+}
+
+// SetConnection makes v tell what the tracker found.
+func (v *View) SetConnection(c *Connection) {
+	v[viewCT] = c.word()
+	v[viewCTv4] = uint64(c.Src)<<32 | uint64(c.Dst)
+	v[viewMark] = uint64(c.Mark)
+	v[viewLabel], v[viewLabel+1] = c.Label.Hi, c.Label.Lo
+}
+
+// Of is the view of a frame with the fields k, or the mask of views that is left of a mask.
+func (v *View) Of(k *Key) {
+	l2, l4 := k[wordL2], k[wordL4]
+	v[0] = k[wordDst]<<16 | l2>>shiftInPort
+	v[1] = k[wordSrc]<<16 | l4>>shiftTOS&0xff<<8 | l4>>shiftTTL&0xff
+	v[2] = k[wordIPv4]
+	v[3] = l4&portBits | l4&0x0fff<<8 | l2>>shiftProto&0xff
+	v[viewCT], v[viewCTv4], v[viewMark] = k[wordCT], k[wordCTv4], k[wordMark]&0xffffffff
+	v[viewLabel], v[viewLabel+1], v[viewLink] = k[wordCTLabel], k[wordCTLabel+1], 0
+}
+
+// Headers gives k the header fields of a microflow. The others are to be 0 already.
+func (m *Microflow) Headers(k *Key) {
+	k[wordDst], k[wordSrc], k[wordIPv4] = m[0]>>16, m[1]>>16, m[2]
+	k[wordL2] = m[0]&0xffff<<shiftInPort | of.EthTypeIPv4<<shiftType | m[3]&0xff<<shiftProto
+	k[wordL4] = m[3]&portBits | m[1]>>8&0xff<<shiftTOS | m[1]&0xff<<shiftTTL | m[3]>>8&0x0fff
+}
+
+// Choice is a multipath on what the frames of a microflow had in their headers, apart from some bits that were
+// written before.
+type Choice struct {
+	action  of.Multipath
+	written [hashed]uint64
+	value   [hashed]uint64
+}
+
+// hashed is how many words of a Key a microflow has from which a multipath may take something.
+const hashed = 5
+
+func hashedWords(k *Key) [hashed]uint64 {
+	return [hashed]uint64{k[wordL2], k[wordDst], k[wordSrc], k[wordIPv4], k[wordL4]}
+}
+
+// NewChoice tells what a multipath chooses for frames with fields now that had the fields before, if all that
+// changed is in the bits of written. It reports false for frames that were given more than a microflow has.
+func NewChoice(m of.Multipath, before, now, written *Key) (c Choice, ok bool) {
+	rest := *now
+	for w := firstHeader; w < Words; w++ {
+		if (before[w]^now[w])&^written[w] != 0 {
+			return c, false
+		}
+	}
+	rest[wordL2], rest[wordDst], rest[wordSrc], rest[wordIPv4], rest[wordL4] = before[wordL2], before[wordDst], before[wordSrc], before[wordIPv4], before[wordL4]
+	if !sameHeaders(&rest, before) {
+		return c, false
+	}
+	c = Choice{action: m, written: hashedWords(written), value: hashedWords(now)}
+	for i := range c.value {
+		c.value[i] &= c.written[i]
+	}
+	return c, true
+}
+
+// Apply makes the link chosen for it part of a view. k is a Key whose other header fields are 0, to work in.
+func (c *Choice) Apply(v *View, k *Key) {
+	v.Microflow().Headers(k)
+	for i, w := range [hashed]int{wordL2, wordDst, wordSrc, wordIPv4, wordL4} {
+		k[w] = k[w]&^c.written[i] | c.value[i]
+	}
+	v[viewLink] = uint64(Multipath(k, &c.action))
+}
+
+// AddTo adds the link to a mask.
+func (c *Choice) AddTo(mask *View) { mask[viewLink] = ^uint64(0) }
+
+// HashedBy is the fields of a microflow from which a multipath may take something.
+func HashedBy() (mask Key) {
+	mask[wordDst], mask[wordSrc], mask[wordIPv4], mask[wordL4] = 1<<48-1, 1<<48-1, ^uint64(0), portBits
+	return mask
+}
