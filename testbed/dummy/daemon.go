@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,13 +141,14 @@ func environment(dir string) []string {
 	}
 }
 
-// awaitSocket polls until a Unix socket exists at path, the daemon ends, or ctx does.
+// awaitSocket polls until somebody answers on a Unix socket at path, the daemon ends, or ctx does. A socket that is
+// there may not listen yet.
 func (d *daemon) awaitSocket(ctx context.Context, path string) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
-		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
-			return nil
+		if conn, err := net.Dial("unix", path); err == nil {
+			return conn.Close()
 		}
 		select {
 		case <-tick.C:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -178,13 +179,13 @@ func (l *lab) start(name, path string, args ...string) error {
 	return nil
 }
 
-// await waits until a daemon has made its socket.
+// await waits until a daemon answers on its socket.
 func (l *lab) await(ctx context.Context, socket string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		if _, err := os.Stat(l.path(socket)); err == nil {
-			return nil
+		if conn, err := net.Dial("unix", l.path(socket)); err == nil {
+			return conn.Close()
 		}
 		daemon := l.daemons[len(l.daemons)-1].Process
 		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", daemon.Pid)); err != nil || strings.Contains(string(state), ") Z ") {
