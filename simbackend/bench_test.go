@@ -189,3 +189,17 @@ func answer(f []byte) []byte {
 		Flags: packet.SYN | packet.ACK, Seq: 1, Ack: 2, Window: 64240,
 	}.Bytes()
 }
+
+// TestNewConnectionsAreSparedTheTables: of many clients, each of which comes once, all but the first go the ways of others, through all of the
+// node's rules.
+func TestNewConnectionsAreSparedTheTables(t *testing.T) {
+	for name, sw := range map[string]*simbackend.Switch{"prototype": labSwitch(t), "node": first(nodeSwitch(t, "hpnn.yaml"))} {
+		const clients = 30_000
+		for n := range clients {
+			sw.Receive(datapath.Injection{InPort: 1, Frame: syn(n)}, func(datapath.Output) {})
+		}
+		require.Greater(t, sw.Remembered(), uint64(2*clients*8/10), name) // of two passes each
+	}
+}
+
+func first[A, B any](a A, _ B) A { return a }

@@ -22,7 +22,7 @@ const lastTable = 253
 // commit applies a bundle. Frames see all of it or nothing: if a modification fails, those before
 // it are undone.
 func (s *Switch) commit(b openflow.Bundle) error {
-	s.emc.settle()
+	s.cache.settle()
 	t := transaction{sw: s, done: make([]change, 0, len(b)), left: len(b), codes: newCodes()}
 	for i := range b {
 		m := &b[i]
@@ -239,7 +239,7 @@ func (s *Switch) selectedStrict(m openflow.FlowMod) []*rule {
 
 // entries lists every rule in the order of a Program.
 func (s *Switch) entries() []openflow.FlowEntry {
-	s.emc.settle()
+	s.cache.settle()
 	all := make([]openflow.FlowEntry, 0, s.flows())
 	for id := range s.tables {
 		for r := range s.tables[id].all {

@@ -197,14 +197,17 @@ func (p *pass) clearCT() {
 }
 
 // setConntrack makes the ct_ fields of a key what the tracker found.
-func setConntrack(k *flow.Key, m *conntrack.Meta) { k.SetConnection(connection(m)) }
+func setConntrack(k *flow.Key, m *conntrack.Meta) {
+	c := connection(m)
+	k.SetConnection(&c)
+}
 
-func connection(m *conntrack.Meta) *flow.Connection {
+func connection(m *conntrack.Meta) flow.Connection {
 	orig := m.Orig
 	if orig.Proto == 0 { // OVS takes the tuple for none
 		orig = conntrack.Tuple{}
 	}
-	return &flow.Connection{
+	return flow.Connection{
 		State: uint8(m.State), Zone: m.Zone, Mark: m.Mark, Label: openflow.Value{Hi: m.Label.Hi, Lo: m.Label.Lo},
 		Src: address(orig.Src), Dst: address(orig.Dst), Proto: orig.Proto,
 		SrcPort: orig.SrcPort, DstPort: orig.DstPort,

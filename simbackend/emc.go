@@ -5,28 +5,17 @@ import (
 )
 
 // An emc is the exact-match cache: what the passes of microflows came to. It is bounded, like that of
-// OVS's userspace datapath after which it is named; what it does not hold goes through the tables.
+// OVS's userspace datapath after which it is named; what it does not hold is looked for among the megaflows.
 //
 // A microflow is remembered the second time it is met, so that frames that come once cost no more than
 // a look. seen is the hashes met once, each in the only place it can have; without places nothing is
 // remembered.
 type emc struct {
-	paths
 	slots []slot // a power of two
 	held  int    // slots in use
 	turn  uint64 // whose turn it is to give way
 	seen  []uint16
 	first uint64 // microflows met for the first time since seen has been this large
-
-	start   megaflows // of frames that have come in
-	forks   forks
-	wild    int // megaflows in all places
-	credit  int // megaflows that may be tried
-	missed  int
-	commons commons
-	work    flow.Key // for megaflows.find
-
-	hits uint64 // passes spared
 }
 
 // slot is a place for a microflow.
@@ -90,36 +79,6 @@ func (c *emc) remember(hash uint64, key *flow.Microflow, o *outcome) **trail {
 	return &m.trail
 }
 
-const (
-	maxMegaflows = 1 << 16
-	mostCredit   = 1 << 9
-	unaffordable = 32
-)
-
-// affords reports whether a pass is to be remembered although no frame of its microflow is known to come again. It is
-// worth while if other frames come to the same, which one cannot know before. So each costs a credit, and each that is
-// found brings one in; without any, few are tried.
-func (c *emc) affords() bool {
-	switch {
-	case len(c.seen) == 0:
-		return false
-	case c.credit > 0:
-		c.credit--
-		return true
-	}
-	c.missed++
-	return c.missed%unaffordable == 0
-}
-
-// enter keeps what a pass came to among the megaflows of its place.
-func (c *emc) enter(place *megaflows, v *flow.View, w *wildcards, o *outcome) {
-	if c.wild >= maxMegaflows {
-		c.endAll()
-		c.start, c.forks, c.wild = nil, forks{}, 0
-	}
-	c.wild += place.add(v, w, o, &c.work)
-}
-
 // resize leaves out the dead, and doubles the slots unless those were many.
 func (c *emc) resize() {
 	old, alive := c.slots, 0
@@ -164,12 +123,4 @@ func (c *emc) put(m slot) {
 	*at = m
 }
 
-// minFrame is an Ethernet header: no port delivers less.
-const minFrame = 14
-
-func newEMC() *emc {
-	return &emc{
-		paths: newPaths(), slots: make([]slot, minSlots), seen: make([]uint16, minSeen),
-		forks: forks{}, commons: commons{}, credit: mostCredit,
-	}
-}
+func newEMC() emc { return emc{slots: make([]slot, minSlots), seen: make([]uint16, minSeen)} }

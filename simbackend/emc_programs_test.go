@@ -75,6 +75,22 @@ var recurring = []struct{ name, text string }{
 		table=0,priority=9,icmp,icmp_type=8,icmp_code=0,actions=push:NXM_OF_IP_SRC[],push:NXM_OF_IP_DST[],pop:NXM_OF_IP_SRC[],pop:NXM_OF_IP_DST[],load:0->NXM_OF_ICMP_TYPE[],load:64->NXM_NX_IP_TTL[],IN_PORT
 		table=0,priority=8,udp,actions=dec_ttl,output:2,dec_ttl,output:3
 		table=0,priority=1,actions=ALL`},
+	{"fields are written in part, or a pair by half", `
+		table=0,icmp,actions=load:13->NXM_OF_ICMP_TYPE[],output:2
+		table=0,tcp,actions=load:5->NXM_OF_IP_DST[3..9],load:1->NXM_NX_IP_ECN[],output:3,load:7->NXM_OF_TCP_DST[0..3],output:4
+		table=0,udp,actions=load:2->NXM_OF_ETH_SRC[8..15],clone(load:3->NXM_OF_IP_SRC[4..7],output:2),output:3`},
+	{"the zone is a port of the frame, and ports depend on addresses", `
+		table=0,tcp,actions=ct(commit,zone=NXM_OF_TCP_SRC[],table=1)
+		table=0,udp,actions=output:NXM_OF_UDP_SRC[0..1]
+		table=1,ct_zone=40000,actions=output:2
+		table=1,priority=5,ip,ct_state=+trk-inv,actions=output:NXM_OF_IP_SRC[0..1],output:NXM_NX_CT_NW_SRC[0..2]`},
+	{"two choices in a pass, one after another", `
+		table=0,priority=9,ip,in_port=1,actions=load:0->NXM_OF_ETH_SRC[],multipath(symmetric_l4,3,modulo_n,3,0,NXM_NX_REG1[0..7]),multipath(nw_src,0,modulo_n,2,0,NXM_NX_REG2[0..7]),resubmit(,1)
+		table=0,priority=8,ip,actions=mod_vlan_vid:5,multipath(symmetric_l4,3,modulo_n,3,0,NXM_NX_REG1[0..7]),strip_vlan,multipath(eth_src,1,hrw,4,0,NXM_NX_REG2[0..7]),resubmit(,1)
+		table=1,priority=9,reg1=0,reg2=0,actions=output:2
+		table=1,priority=8,reg1=1,actions=output:3
+		table=1,priority=7,reg2=1,actions=output:4,output:2
+		table=1,priority=1,actions=IN_PORT`},
 	{"flows of one priority overlap", `
 		table=0,priority=5,tcp,actions=output:2
 		table=0,priority=5,tp_dst=80,tcp,actions=output:3

@@ -1,6 +1,7 @@
 package simbackend_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
+	"hpnn/internal/packet"
 	"hpnn/simbackend"
 	"hpnn/testbed/conformance"
 )
@@ -38,11 +40,14 @@ func (w *twins) commit(b openflow.Bundle) {
 	require.Equal(w, w.ordinary.Commit(w.Context(), b) == nil, w.cached.Commit(w.Context(), b) == nil)
 }
 
-// receive sends a frame, and often it or earlier ones again.
+// receive sends a frame, and often it or earlier ones again, or others that are nearly like them.
 func (w *twins) receive(in datapath.Injection) {
 	w.Helper()
 	w.one(in)
 	w.past = append(w.past, in)
+	for range w.IntN(6) {
+		w.one(w.varied(w.past[max(0, len(w.past)-1-w.IntN(8))]))
+	}
 	for range w.IntN(3) {
 		w.one(in)
 	}
@@ -51,6 +56,59 @@ func (w *twins) receive(in datapath.Injection) {
 	}
 	for range w.IntN(3) {
 		w.one(w.past[w.IntN(len(w.past))])
+	}
+}
+
+// varied is a frame unlike the given one in one field or a few. The checksums of IPv4 frames mostly stay right.
+func (w *twins) varied(in datapath.Injection) datapath.Injection {
+	f := slices.Clone(in.Frame)
+	for range 1 + w.IntN(2) {
+		at := 2 * w.IntN(min(len(f)/2, 27))
+		old := binary.BigEndian.Uint16(f[at:])
+		changed := old ^ 1<<w.IntN(16)
+		if w.IntN(3) == 0 && w.past != nil { // what another has there
+			if o := w.past[w.IntN(len(w.past))].Frame; at+2 <= len(o) {
+				changed = binary.BigEndian.Uint16(o[at:])
+			}
+		}
+		if slices.Contains([]int{12, 16, 20, 24}, at) && w.IntN(20) > 0 { // type, length, fragment, checksum
+			continue
+		}
+		binary.BigEndian.PutUint16(f[at:], changed)
+		if len(f) >= 42 && f[12] == 8 && f[13] == 0 && at >= 14 {
+			mend(f, at, old, changed)
+		}
+	}
+	if w.IntN(10) == 0 {
+		in.InPort = openflow.PortNo(1 + w.IntN(4))
+	}
+	in.Frame = f
+	return in
+}
+
+// mend makes the checksums of an IPv4 frame follow a change at an even place.
+func mend(f []byte, at int, old, changed uint16) {
+	follow := func(sum int) {
+		if sum+2 <= len(f) && at != sum {
+			binary.BigEndian.PutUint16(f[sum:], packet.Update16(binary.BigEndian.Uint16(f[sum:]), old, changed))
+		}
+	}
+	if at < 34 {
+		follow(24)
+	}
+	switch addresses := at >= 26 && at < 34; f[23] {
+	case openflow.ProtoTCP:
+		if addresses || at >= 34 {
+			follow(50)
+		}
+	case openflow.ProtoUDP:
+		if addresses || at >= 34 {
+			follow(40)
+		}
+	case openflow.ProtoICMP:
+		if at >= 34 {
+			follow(36)
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func (s *Switch) timed(r *rule) {
 // expireRules removes the rules whose time is over. Times are strict: a flow with hard_timeout=5
 // is still there at 5 s.
 func (s *Switch) expireRules() {
-	s.emc.settle()
+	s.cache.settle()
 	s.expires = never
 	for id := range s.tables {
 		var over []*rule
@@ -72,7 +72,7 @@ func (s *Switch) expireRules() {
 
 // insert puts a rule into its table.
 func (s *Switch) insert(r *rule) {
-	s.emc.inserted(r)
+	s.cache.inserted(r)
 	if r.seq == 0 {
 		s.seq++
 		r.seq = s.seq
@@ -90,7 +90,7 @@ func (s *Switch) place(r *rule) {
 
 // remove takes a rule out of its table.
 func (s *Switch) remove(r *rule) {
-	s.emc.removed(r)
+	s.cache.removed(r)
 	s.tracing.forget(r)
 	s.count--
 	s.tables[r.flow.Table].remove(r)

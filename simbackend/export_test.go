@@ -12,10 +12,10 @@ func (s *Switch) ConnectionLines() (lines []string) {
 func NewForgetful(c Config) (*Switch, error) {
 	s, err := New(c)
 	if err == nil {
-		s.emc.seen = nil
+		s.cache.seen = nil
 	}
 	return s, err
 }
 
 // Remembered counts the passes that the cache has spared.
-func (s *Switch) Remembered() uint64 { return s.emc.hits }
+func (s *Switch) Remembered() uint64 { return s.cache.hits }

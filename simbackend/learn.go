@@ -287,7 +287,7 @@ func (s *Switch) settle(learned []lesson) {
 	if len(learned) == 0 {
 		return
 	}
-	s.emc.settle()
+	s.cache.settle()
 	for i := range learned {
 		l := &learned[i]
 		code, err := compile(l.flow.Actions)

@@ -107,6 +107,9 @@ func (all megaflows) count() (n int) {
 func (all *megaflows) of(w *wildcards) *wildcarded {
 	var mask flow.View
 	mask.Of(&w.mask)
+	if w.untracked {
+		mask.Untrack()
+	}
 	choice := w.choice
 	if choice != nil {
 		choice.AddTo(&mask)

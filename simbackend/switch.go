@@ -30,7 +30,7 @@ type Switch struct {
 	seq     uint64
 	expires time.Duration // no rule times out before this
 
-	emc *emc
+	cache *cache
 
 	ct      *conntrack.Table
 	ctSweep time.Duration
@@ -72,7 +72,7 @@ func New(c Config) (*Switch, error) {
 	s := &Switch{
 		cookies: map[cookieKey]int{},
 		expires: never,
-		emc:     newEMC(),
+		cache:   newCache(),
 		ct:      conntrack.New(c.Conntrack),
 		ctSweep: cmp.Or(c.ConntrackSweep, conntrack.SweepInterval),
 		events:  make(chan datapath.Event, eventQueue),
@@ -152,23 +152,23 @@ func (s *Switch) recall(in datapath.Injection) bool {
 	}
 	key := at.view.Microflow()
 	hash := key.Hash()
-	m := s.emc.find(hash, key)
+	m := s.cache.find(hash, key)
 	if m != nil && !m.dead {
 		s.replay(s.frame(in, layout), m.outcome, &m.trail, 0)
 		return true
 	}
-	wanted := m != nil || s.emc.again(hash)
-	if o := s.emc.start.find(&at.view, &s.emc.work); o != nil {
+	wanted := m != nil || s.cache.again(hash)
+	if o := s.cache.start.find(&at.view, &s.cache.work); o != nil {
 		var trails **trail
 		if wanted {
-			trails = s.emc.remember(hash, key, o)
+			trails = s.cache.remember(hash, key, o)
 		}
-		s.emc.credit = min(s.emc.credit+1, mostCredit)
+		s.cache.earn()
 		s.replay(s.frame(in, layout), o, trails, 0)
 		return true
 	}
-	if wanted || s.emc.affords() {
-		at.place, at.microflow, at.hash, at.trails = &s.emc.start, wanted, hash, nil
+	if wanted || s.cache.affords() {
+		at.place, at.microflow, at.hash, at.trails = &s.cache.start, wanted, hash, nil
 	}
 	return false
 }
@@ -237,6 +237,9 @@ func (s *Switch) frame(in datapath.Injection, layout flow.Layout) *frame {
 	f.Packet.Load(in.Frame, layout)
 	return f
 }
+
+// minFrame is an Ethernet header: no port delivers less.
+const minFrame = 14
 
 const eventQueue = 1024
 

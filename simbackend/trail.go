@@ -149,12 +149,12 @@ func (s *Switch) remember(at *spot, f *frame, p *pass, level int) {
 	if !ok {
 		return
 	}
-	o := s.emc.of(p.met).outcome(r)
-	s.emc.enter(at.place, &at.view, p.wildcards, o)
+	o := s.cache.of(p.met).outcome(r)
+	s.cache.enter(at.place, &at.view, p.wildcards, o)
 	p.fork = r.fork
 	switch {
 	case at.microflow:
-		p.trails = s.emc.remember(at.hash, at.view.Microflow(), o)
+		p.trails = s.cache.remember(at.hash, at.view.Microflow(), o)
 	case at.trails != nil:
 		p.trails = at.add(o)
 	}
@@ -185,7 +185,7 @@ func (s *Switch) retrace(fields flow.Key, p *pass, level int) (r result, ok bool
 		case stepCT:
 			step.request = p.lasting(st.request)
 			if st.recirc {
-				r.fork = s.emc.forks.of(p.retraceFork(st, step.request))
+				r.fork = s.cache.forks.of(p.retraceFork(st, step.request))
 				return r, i == len(p.steps)-1
 			}
 		case stepCTClear:
@@ -223,8 +223,8 @@ func (p *pass) lasting(r *conntrack.Request) *conntrack.Request {
 func (s *Switch) replay(f *frame, o *outcome, trails **trail, level int) {
 	f.ct.Frame, f.ct.L3, f.ct.EtherType, f.ct.Recirc = f.Bytes(), int(f.L3), openflow.EthTypeIPv4, 0
 	for ; ; level++ {
-		s.emc.hits++
-		s.emc.count(o.path, f.Len, s.now)
+		s.cache.hits++
+		s.cache.count(o.path, f.Len, s.now)
 		s.fate.last = o.last
 		for i := range o.steps {
 			s.repeat(f, &o.steps[i])
@@ -254,20 +254,21 @@ func (s *Switch) behind(f *frame, k *fork, trails **trail) (*outcome, **trail) {
 		if t := (*trails).find(m, at.own); t != nil {
 			return t.outcome, &t.trail
 		}
-		at.after = s.emc.commons.of(commonly(m))
+		at.after = s.cache.commons.of(commonly(m))
 	}
 	at.trails = trails
 	if _, ok := at.view.Read(f.Bytes(), k.frozen.InPort()); !ok {
 		return nil, nil
 	}
-	at.view.SetConnection(connection(m))
-	if o := k.find(&at.view, &s.emc.work); o != nil {
+	c := connection(m)
+	at.view.SetConnection(&c)
+	if o := k.find(&at.view, &s.cache.work); o != nil {
 		if trails != nil {
 			trails = at.add(o)
 		}
 		return o, trails
 	}
-	if trails != nil || s.emc.affords() {
+	if trails != nil || s.cache.affords() {
 		at.place, at.microflow = &k.megaflows, false
 	}
 	return nil, nil

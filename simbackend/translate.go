@@ -76,6 +76,7 @@ func (p *pass) record() {
 		p.wildcards = &wildcards{}
 	}
 	p.wildcards.reset(&p.key)
+	p.wildcards.untracked = !p.tracked
 	p.recorded = true
 }
 

@@ -14,6 +14,8 @@ type wildcards struct {
 	mask    flow.Key // the bits of them that were looked at
 	written flow.Key // the bits that hold something else by now, which follows from what was looked at
 	choice  *flow.Choice
+
+	untracked bool // the frame comes from no ct()
 }
 
 // reset begins a pass with the fields k.
