@@ -2,6 +2,7 @@ package simbackend
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -56,12 +57,9 @@ func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, 
 type header struct {
 	name   string
 	fields []member
-	whole  bool // all fields are written if one is
-}
-
-// differs reports whether any field of the header does.
-func (h header) differs(from, to *flow.Key) bool {
-	return slices.ContainsFunc(h.fields, func(m member) bool { return from.Get(m.field) != to.Get(m.field) })
+	whole  bool     // all fields are written if one is
+	mask   flow.Key // where they are in a key; tos has ecn with it
+	words  uint64   // the words of mask that are not 0
 }
 
 // member is a field of a header and its name there.
@@ -71,22 +69,58 @@ type member struct {
 }
 
 // headers in the order in which OVS rewrites them.
-var headers = []header{
-	{"eth", []member{{"src", openflow.EthSrc}, {"dst", openflow.EthDst}}, false},
-	{"ipv4", []member{{"src", openflow.IPSrc}, {"dst", openflow.IPDst}, {"tos", openflow.IPDSCP}, {"ttl", openflow.IPTTL}}, false},
-	{"ipv6", []member{{"src", openflow.IPv6Src}, {"dst", openflow.IPv6Dst}, {"label", openflow.IPv6Label}}, false},
-	{"arp", []member{{"sip", openflow.ARPSpa}, {"tip", openflow.ARPTpa}, {"op", openflow.ARPOp}, {"sha", openflow.ARPSha}, {"tha", openflow.ARPTha}}, false},
-	{"icmp", []member{{"type", openflow.ICMPType}, {"code", openflow.ICMPCode}}, true},
-	{"tcp", []member{{"src", openflow.TCPSrc}, {"dst", openflow.TCPDst}}, false},
-	{"udp", []member{{"src", openflow.UDPSrc}, {"dst", openflow.UDPDst}}, false},
-	{"sctp", []member{{"src", openflow.SCTPSrc}, {"dst", openflow.SCTPDst}}, false},
+var headers = placed([]header{
+	{name: "eth", fields: []member{{"src", openflow.EthSrc}, {"dst", openflow.EthDst}}},
+	{name: "ipv4", fields: []member{{"src", openflow.IPSrc}, {"dst", openflow.IPDst}, {"tos", openflow.IPDSCP}, {"ttl", openflow.IPTTL}}},
+	{name: "ipv6", fields: []member{{"src", openflow.IPv6Src}, {"dst", openflow.IPv6Dst}, {"label", openflow.IPv6Label}}},
+	{name: "arp", fields: []member{{"sip", openflow.ARPSpa}, {"tip", openflow.ARPTpa}, {"op", openflow.ARPOp}, {"sha", openflow.ARPSha}, {"tha", openflow.ARPTha}}},
+	{name: "icmp", fields: []member{{"type", openflow.ICMPType}, {"code", openflow.ICMPCode}}, whole: true},
+	{name: "tcp", fields: []member{{"src", openflow.TCPSrc}, {"dst", openflow.TCPDst}}},
+	{name: "udp", fields: []member{{"src", openflow.UDPSrc}, {"dst", openflow.UDPDst}}},
+	{name: "sctp", fields: []member{{"src", openflow.SCTPSrc}, {"dst", openflow.SCTPDst}}},
+})
+
+// placed is headers that know where their fields are.
+func placed(all []header) []header {
+	for i := range all {
+		h := &all[i]
+		for _, m := range h.fields {
+			h.cover(m.field)
+			if m.field == openflow.IPDSCP {
+				h.cover(openflow.IPECN)
+			}
+		}
+		h.words = h.mask.Used()
+	}
+	return all
+}
+
+func (h *header) cover(f openflow.Field) {
+	mask := flow.Mask(f)
+	for w := range mask {
+		h.mask[w] |= mask[w]
+	}
+}
+
+// touched reports whether the header's bits differ. Of the words of the keys, changed do.
+func (h *header) touched(from, to *flow.Key, changed uint64) bool {
+	for words := changed & h.words; words != 0; words &= words - 1 {
+		w := bits.TrailingZeros64(words)
+		if (from[w]^to[w])&h.mask[w] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // appendSets tells which headers differ between two keys.
 func appendSets(b []byte, from, to *flow.Key) []byte {
-	start := len(b)
+	start, changed := len(b), to.Changed(from)
 	for i := range headers {
 		h := &headers[i]
+		if !h.touched(from, to, changed) {
+			continue
+		}
 		before := len(b)
 		b = append(append(append(comma(b, start), "set("...), h.name...), '(')
 		first := len(b)
@@ -96,7 +130,7 @@ func appendSets(b []byte, from, to *flow.Key) []byte {
 				if flow.Present(to, m.field) {
 					b = appendTOS(b, first, from, to)
 				}
-			case (v != from.Get(m.field) || h.whole && h.differs(from, to)) && flow.Present(to, m.field):
+			case (h.whole || v != from.Get(m.field)) && flow.Present(to, m.field):
 				b = append(append(comma(b, first), m.name...), '=')
 				b = m.field.AppendValue(b, v)
 			}
@@ -106,6 +140,9 @@ func appendSets(b []byte, from, to *flow.Key) []byte {
 			continue
 		}
 		b = append(b, "))"...)
+	}
+	if changed&flow.TagWords == 0 {
+		return b
 	}
 	return appendTags(b, start, from.Tags(), to.Tags())
 }

@@ -66,14 +66,15 @@ type tracer struct {
 
 	entries flow.Lines // what frames have when they come in
 	fields  flow.Lines
-	lookups []string    // what lookups that found a rule are called, by rule.line
-	free    []uint32    // places there
-	doing   *actionText // the latest action
+	lookups []string // what lookups that found a rule are called, by rule.line
+	free    []uint32 // places there
+	doing   *code    // whose action is the latest,
+	done    int      // and which that is
 }
 
 func (t *tracer) reset() {
 	t.text, t.passes, t.nodes, t.outputs, t.frames = t.text[:0], t.passes[:0], t.nodes[:0], t.outputs[:0], t.frames[:0]
-	t.resumed, t.doing = resumption{}, nil
+	t.resumed = resumption{}
 }
 
 // span is a part of the tracer's text.

@@ -58,7 +58,9 @@ func (t *tracer) finish(kind datapath.NodeKind, at int) {
 
 // addLine adds a step whose line is known: blanks of the outermost level, what stands before the text, the text, and the end.
 func (t *tracer) addLine(kind datapath.NodeKind, line string, before int) {
-	t.text = appendLevels(t.text, t.next().level)
+	if l := t.next(); l.level > 0 {
+		t.text = appendLevels(t.text, l.level)
+	}
 	at := len(t.text) + before
 	t.text = append(t.text, line...)
 	t.nodes = append(t.nodes, datapath.Cut{From: int32(at), To: int32(len(t.text) - 1), Kind: kind, Depth: t.depth()})
@@ -82,7 +84,9 @@ func (t *tracer) next() *list {
 func (t *tracer) open(kind datapath.NodeKind, table openflow.TableID, line string) {
 	l := t.next()
 	l.last = int32(len(t.nodes))
-	t.text = appendLevels(t.text, l.level)
+	if l.level > 0 {
+		t.text = appendLevels(t.text, l.level)
+	}
 	at := len(t.text)
 	t.text = append(t.text, line...)
 	t.nodes = append(t.nodes, datapath.Cut{From: int32(at), To: int32(len(t.text) - 1), Kind: kind, Table: table, Depth: t.depth()})

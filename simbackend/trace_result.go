@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"hpnn/datapath"
+	"hpnn/datapath/openflow"
 )
 
 // result is the trace: one string, of which all texts are parts, and one array of nodes.
@@ -30,7 +31,13 @@ func (t *tracer) result() datapath.Trace {
 // tell adds to the text what left.
 func (t *tracer) tell() {
 	for _, o := range t.outputs {
-		t.text = append(append(append(t.text, "Output: "...), o.port.String()...), ", "...)
+		t.text = append(t.text, "Output: "...)
+		if o.port < openflow.PortMax {
+			t.text = strconv.AppendUint(t.text, uint64(o.port), 10)
+		} else {
+			t.text = append(t.text, o.port.String()...)
+		}
+		t.text = append(t.text, ", "...)
 		t.text = append(strconv.AppendUint(t.text, uint64(o.frame.to-o.frame.from), 10), " bytes\n"...)
 	}
 	if len(t.outputs) == 0 {

@@ -84,18 +84,22 @@ func (t *tracer) action(c *code, i int) {
 			c.texts[i].line = level + a.String() + "\n"
 		}
 	}
-	t.doing = &c.texts[i]
-	t.addLine(datapath.NodeAction, t.doing.line, len(level))
+	if t.done = i; t.doing != c {
+		t.doing = c
+	}
+	t.addLine(datapath.NodeAction, c.texts[i].line, len(level))
 }
 
 // now notes the new value of a field or of a part of it, which the latest action has written.
 func (t *tracer) now(s openflow.Subfield, k *flow.Key) {
 	const before = level + " -> "
-	a := t.doing
+	a := &t.doing.texts[t.done]
 	if a.dst != s {
 		a.dst, a.value = s, before+s.String()+" is now "
 	}
-	t.text = appendLevels(t.text, t.next().level)
+	if l := t.next(); l.level > 0 {
+		t.text = appendLevels(t.text, l.level)
+	}
 	at := len(t.text) + len(before)
 	t.text = append(t.text, a.value...)
 	switch v := k.GetSub(s); {

@@ -24,7 +24,14 @@ func appendHexValue(b []byte, v Value) []byte {
 func appendHex(b []byte, v Value, digits int) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, "0x"...)
-	for i := max(digits, (v.BitLen()+3)/4) - 1; i >= 0; i-- {
+	n := max(digits, (v.BitLen()+3)/4)
+	if n <= 16 {
+		for shift := 4 * (n - 1); shift >= 0; shift -= 4 {
+			b = append(b, hex[v.Lo>>shift&15])
+		}
+		return b
+	}
+	for i := n - 1; i >= 0; i-- {
 		b = append(b, hex[v.Shr(4*i).Lo&15])
 	}
 	return b

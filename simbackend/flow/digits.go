@@ -54,10 +54,50 @@ func appendHex(b []byte, v uint64) []byte {
 	return b
 }
 
+// appendWide appends a number of 128 bits as C's %#x does: 0 has no prefix.
+func appendWide(b []byte, hi, lo uint64) []byte {
+	if hi|lo == 0 {
+		return append(b, '0')
+	}
+	b = append(b, "0x"...)
+	if hi == 0 {
+		return appendHex(b, lo)
+	}
+	b = appendHex(b, hi)
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, hexDigits[lo>>shift&15])
+	}
+	return b
+}
+
 // appendDecimal appends a number.
 func appendDecimal(b []byte, v uint64) []byte {
-	if v < 10 {
-		return append(b, '0'+byte(v))
+	if v < uint64(len(octets)) {
+		o := &octets[v]
+		n := len(b) + int(o.n) - 1 // without the dot
+		return append(b, o.text[:]...)[:n]
 	}
 	return strconv.AppendUint(b, v, 10)
+}
+
+// appendFlags appends the names of the bits of v.
+func appendFlags(b []byte, v uint64, names []string) []byte {
+	if v == 0 {
+		return append(b, '0')
+	}
+	for {
+		b = appendFlag(b, bits.TrailingZeros64(v), names)
+		if v &= v - 1; v == 0 {
+			return b
+		}
+		b = append(b, '|')
+	}
+}
+
+// appendFlag appends the name of bit i, or the bit itself if it has none.
+func appendFlag(b []byte, i int, names []string) []byte {
+	if i < len(names) {
+		return append(b, names[i]...)
+	}
+	return append(strconv.AppendUint(append(b, '['), 1<<i, 16), ']')
 }

@@ -42,14 +42,8 @@ func (t *text) decimalNumber(v uint64) { t.b = appendDecimal(t.b, v) }
 
 // hexNumber appends v as C's %#x does: 0 has no prefix.
 func (t *text) hexNumber(v uint64) {
-	if v != 0 {
-		t.b = append(t.b, "0x"...)
-	}
-	t.b = appendHex(t.b, v)
+	t.b = appendWide(t.b, 0, v)
 }
-
-// digits appends v in hexadecimal without a prefix.
-func (t *text) digits(v uint64) { t.b = appendHex(t.b, v) }
 
 // padded appends v in hexadecimal with a prefix and at least digits digits.
 func (t *text) padded(v uint64, digits int) {
@@ -115,15 +109,7 @@ func (t *text) label() {
 	}
 }
 
-func (t *text) wide(v of.Value) {
-	if v.Hi == 0 {
-		t.hexNumber(v.Lo)
-		return
-	}
-	t.hexNumber(v.Hi)
-	t.b = append(t.b, "0000000000000000"[max(1, (bits.Len64(v.Lo)+3)/4):]...)
-	t.b = strconv.AppendUint(t.b, v.Lo, 16)
-}
+func (t *text) wide(v of.Value) { t.b = appendWide(t.b, v.Hi, v.Lo) }
 
 func (t *text) ipv4(name string, f of.Field) {
 	mask := t.m.Get(f)
@@ -303,17 +289,7 @@ func (t *text) flags(name string, v, mask, full uint64, names []string) {
 	}
 }
 
-func (t *text) exactFlags(v uint64, names []string) {
-	if v == 0 {
-		t.b = append(t.b, '0')
-		return
-	}
-	for separator := ""; v != 0; v &= v - 1 {
-		t.b = append(t.b, separator...)
-		t.flagName(bits.TrailingZeros64(v), names)
-		separator = "|"
-	}
-}
+func (t *text) exactFlags(v uint64, names []string) { t.b = appendFlags(t.b, v, names) }
 
 func (t *text) maskedFlags(v, mask uint64, names []string) {
 	for ; mask != 0; mask &= mask - 1 {
@@ -328,10 +304,4 @@ func (t *text) maskedFlags(v, mask uint64, names []string) {
 }
 
 // flagName appends the name of bit i, or the bit itself if it has none.
-func (t *text) flagName(i int, names []string) {
-	if i < len(names) {
-		t.b = append(t.b, names[i]...)
-		return
-	}
-	t.b = append(strconv.AppendUint(append(t.b, '['), 1<<i, 16), ']')
-}
+func (t *text) flagName(i int, names []string) { t.b = appendFlag(t.b, i, names) }

@@ -84,6 +84,19 @@ func (k *Key) tos() uint8      { return uint8(k[wordL4] >> shiftTOS) }
 // and nw_frag.
 const KindWord = wordL2
 
+// TagWords is the set of words that hold VLAN tags.
+const TagWords = 1<<wordL2 | 1<<wordTags
+
+// Changed is the set of words in which k is not as it was, word i as bit i.
+func (k *Key) Changed(was *Key) (words uint64) {
+	for i := range k {
+		if k[i] != was[i] {
+			words |= 1 << i
+		}
+	}
+	return words
+}
+
 // Hash tells keys apart.
 func (k *Key) Hash() uint64 {
 	h := uint64(1)

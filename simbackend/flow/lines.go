@@ -49,12 +49,8 @@ var sources = [parts]uint64{
 }
 
 // changed is the bits of what is not as it was in the line before.
-func (l *Lines) changed(k *Key, recirc uint32) (changed uint64) {
-	for i := range k {
-		if k[i] != l.key[i] {
-			changed |= 1 << i
-		}
-	}
+func (l *Lines) changed(k *Key, recirc uint32) uint64 {
+	changed := k.Changed(&l.key)
 	if both := k[wordL4] ^ l.key[wordL4]; both != 0 {
 		if both&hopBits != 0 {
 			changed |= changedHop
@@ -75,29 +71,63 @@ func (l *Lines) Append(b []byte, k *Key, recirc uint32) []byte {
 	if len(l.text) > 0 {
 		changed = l.changed(k, recirc)
 	}
-	w, start := line{text: text{k: k, b: b}, recirc: recirc, shown: &l.shown}, len(b)
+	ordinary, start := k.ordinary(), len(b)
 	for i := range l.parts {
-		if len(w.b) > start {
-			w.b = append(w.b, ',')
+		if len(b) > start {
+			b = append(b, ',')
 		}
-		w.start = len(w.b)
-		if old := &l.parts[i]; changed&sources[i] == 0 {
-			w.b = append(w.b, l.text[old.from:old.to]...)
-		} else {
-			w.part(i)
+		from, done := len(b), false
+		if changed&sources[i] == 0 {
+			old := l.parts[i]
+			b, done = append(b, l.text[old.from:old.to]...), true
+		} else if ordinary {
+			b, done = k.appendOrdinary(b, i, recirc)
 		}
-		if len(w.b) > w.start {
-			l.parts[i] = part{int32(w.start - start), int32(len(w.b) - start)}
+		if !done {
+			b = l.appendAny(b, i, k, recirc)
+		}
+		if len(b) > from {
+			l.parts[i] = part{int32(from - start), int32(len(b) - start)}
 			continue
 		}
 		l.parts[i] = part{}
-		if w.start > start {
-			w.b = w.b[:w.start-1] // no comma is needed
+		if from > start {
+			b = b[:from-1] // no comma is needed
 		}
 	}
-	l.text = append(l.text[:0], w.b[start:]...)
+	l.text = append(l.text[:0], b[start:]...)
 	l.key, l.recirc = *k, recirc
-	return w.b
+	return b
+}
+
+// appendAny appends a part of any line, as AppendPass does.
+func (l *Lines) appendAny(b []byte, i int, k *Key, recirc uint32) []byte {
+	l.shown = k.shown()
+	t := text{k: k, m: &l.shown, b: b, start: len(b)}
+	word, saysType, saysProto := t.keyword()
+	switch i {
+	case partMeta:
+		t.metadata(recirc, recirc != 0)
+	case partKeyword:
+		if recirc != 0 {
+			t.add("eth")
+		}
+		t.add(word)
+	case partRegs:
+		t.registers()
+	case partPort:
+		t.port()
+		t.tags()
+	case partEther:
+		t.ether(saysType)
+	case partAddresses:
+		t.addresses()
+	case partIP:
+		t.network(saysProto)
+	case partTransport:
+		t.transport()
+	}
+	return t.b
 }
 
 // Follow makes the line before that of o.
