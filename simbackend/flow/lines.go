@@ -5,13 +5,10 @@ package flow
 type Lines struct {
 	key    Key
 	recirc uint32
-	text   []byte      // the line before
-	parts  [parts]part // of it
-	shown  Key         // room
+	text   []byte     // the line before
+	ends   [parts]int // where its parts end; each begins with the comma before it
+	shown  Key        // room
 }
-
-// part is a part of a line, without the commas around it.
-type part struct{ from, to int32 }
 
 // Parts of a line.
 const (
@@ -71,32 +68,65 @@ func (l *Lines) Append(b []byte, k *Key, recirc uint32) []byte {
 	if len(l.text) > 0 {
 		changed = l.changed(k, recirc)
 	}
-	ordinary, start := k.ordinary(), len(b)
-	for i := range l.parts {
-		if len(b) > start {
-			b = append(b, ',')
-		}
-		from, done := len(b), false
-		if changed&sources[i] == 0 {
-			old := l.parts[i]
-			b, done = append(b, l.text[old.from:old.to]...), true
-		} else if ordinary {
-			b, done = k.appendOrdinary(b, i, recirc)
-		}
-		if !done {
-			b = l.appendAny(b, i, k, recirc)
-		}
-		if len(b) > from {
-			l.parts[i] = part{int32(from - start), int32(len(b) - start)}
+	start, old := len(b), 0
+	for i := 0; i < parts; {
+		if from := i; changed&sources[i] == 0 {
+			for i++; i < parts && changed&sources[i] == 0; i++ {
+			}
+			b, old = l.repeat(b, start, old, from, i)
 			continue
 		}
-		l.parts[i] = part{}
-		if from > start {
-			b = b[:from-1] // no comma is needed
-		}
+		b = l.write(b, start, i, k, recirc)
+		l.ends[i], old = len(b)-start, l.ends[i]
+		i++
 	}
 	l.text = append(l.text[:0], b[start:]...)
 	l.key, l.recirc = *k, recirc
+	return b
+}
+
+// repeat appends parts of the line before, from one on up to another, the first of which begins at old there. It
+// returns where the last ends there.
+func (l *Lines) repeat(b []byte, start, old, from, to int) (_ []byte, end int) {
+	end = l.ends[to-1]
+	none := len(b) - start
+	if copied := l.text[old:end]; len(copied) > 0 {
+		switch comma := copied[0] == ','; {
+		case comma && len(b) == start:
+			copied = copied[1:]
+		case !comma && len(b) > start:
+			b = append(b, ',')
+		}
+		b = append(b, copied...)
+	}
+	moved := len(b) - start - end
+	for i := from; i < to; i++ {
+		if l.ends[i] > old {
+			l.ends[i] += moved
+		} else {
+			l.ends[i] = none
+		}
+	}
+	return b, end
+}
+
+// write appends a part, and the comma before it.
+func (l *Lines) write(b []byte, start, i int, k *Key, recirc uint32) []byte {
+	before := len(b)
+	if before > start {
+		b = append(b, ',')
+	}
+	from := len(b)
+	written := false
+	if k.ordinary() {
+		b, written = k.appendOrdinary(b, i, recirc)
+	}
+	if !written {
+		b = l.appendAny(b, i, k, recirc)
+	}
+	if len(b) == from {
+		return b[:before]
+	}
 	return b
 }
 
@@ -132,6 +162,6 @@ func (l *Lines) appendAny(b []byte, i int, k *Key, recirc uint32) []byte {
 
 // Follow makes the line before that of o.
 func (l *Lines) Follow(o *Lines) {
-	l.key, l.recirc, l.parts = o.key, o.recirc, o.parts
+	l.key, l.recirc, l.ends = o.key, o.recirc, o.ends
 	l.text = append(l.text[:0], o.text...)
 }
