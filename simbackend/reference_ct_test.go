@@ -148,6 +148,11 @@ func (r *reference) connectionOf(x *wire, s segment, q request) (c *connection, 
 			t = c.Reply
 		}
 	}
+	if c == nil && q.NAT == nil && m.state&natted != 0 && m.orig.Proto == t.Proto { // changed since it was translated
+		if c, _ = r.find(m.zone, m.orig, 0); c != nil {
+			r.met["by original tuple"]++
+		}
+	}
 	if c != nil && q.Force && m.reply {
 		r.met["forced"]++
 		c.over = true

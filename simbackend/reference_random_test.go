@@ -293,22 +293,19 @@ func (a author) aboutProto(proto string) (all []string) {
 	case "":
 		return nil
 	default:
-		all = []string{"mod_nw_ttl:9", "mod_nw_tos:32", "mod_nw_ecn:1"}
-		if a.kind != translating {
-			all = append(all, "mod_nw_src:10.1.0.2", fmt.Sprint("set_field:", a.addr(), "->ip_dst"), "move:NXM_OF_IP_SRC[]->NXM_NX_REG2[]",
-				"move:NXM_NX_REG2[0..15]->NXM_OF_IP_DST[0..15]",
-				"push:NXM_OF_IP_SRC[]", "pop:NXM_OF_IP_DST[]", "set_field:10.1.0.0/255.255.0.0->ip_src")
+		all = []string{"mod_nw_ttl:9", "mod_nw_tos:32", "mod_nw_ecn:1", "mod_nw_src:10.1.0.2", fmt.Sprint("set_field:", a.addr(), "->ip_dst"),
+			"move:NXM_OF_IP_SRC[]->NXM_NX_REG2[]", "push:NXM_OF_IP_SRC[]", "pop:NXM_OF_IP_DST[]"}
+		if a.kind != translating { // what a part of an address becomes that a translation has changed is chance
+			all = append(all, "move:NXM_NX_REG2[0..15]->NXM_OF_IP_DST[0..15]", "set_field:10.1.0.0/255.255.0.0->ip_src")
 		}
 	}
 	switch proto {
 	case "tcp", "udp", "tcp6", "udp6":
+		all = append(all, fmt.Sprint("mod_tp_dst:", a.number()), "mod_tp_src:8080")
 		if a.kind != translating {
-			all = append(all, fmt.Sprint("mod_tp_dst:", a.number()), "mod_tp_src:8080", "load:1->NXM_OF_"+strings.ToUpper(proto[:3])+"_SRC[0]")
+			all = append(all, "load:1->NXM_OF_"+strings.ToUpper(proto[:3])+"_SRC[0]")
 		}
 	case "icmp":
-		if a.kind == translating {
-			break
-		}
 		all = append(all, "load:0->NXM_OF_ICMP_TYPE[]", "load:1->NXM_OF_ICMP_CODE[]",
 			"push:NXM_OF_IP_SRC[],push:NXM_OF_IP_DST[],pop:NXM_OF_IP_SRC[],pop:NXM_OF_IP_DST[],load:0->NXM_OF_ICMP_TYPE[],IN_PORT")
 	case "icmp6,icmp_type=128":
