@@ -158,7 +158,7 @@ type story struct {
 // tell lets a program meet frames. It stops where the two differ, and fails.
 func tell(t *testing.T, g dice, frames int) *story {
 	s := &story{author: newAuthor(g), both: newBoth(t)}
-	s.rules = s.program()
+	s.rules = s.author.rules()
 	for _, f := range s.rules {
 		s.happen(openflow.FlowMod{Flow: f})
 	}

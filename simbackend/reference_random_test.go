@@ -7,6 +7,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"hpnn/datapath/openflow"
 )
@@ -79,8 +82,18 @@ func newAuthor(g dice) author {
 
 const lastTable = 3
 
-// program is rules for tables 0 to lastTable. No two of a table have one priority: where both match, either may win.
-func (a author) program() (flows []openflow.Flow) {
+// program is a random program of any kind.
+func (g dice) program(t *testing.T) openflow.Program {
+	program, err := openflow.NewProgram(newAuthor(g).rules()...)
+	require.NoError(t, err)
+	return program
+}
+
+// port is one of four that the lab has.
+func (g dice) port() openflow.PortNo { return labPorts[g.IntN(4)].Number }
+
+// rules is rules for tables 0 to lastTable. No two of a table have one priority: where both match, either may win.
+func (a author) rules() (flows []openflow.Flow) {
 	for table := range lastTable + 1 {
 		for priority := range 14 {
 			flows = append(flows, a.rule(table, 10+priority))

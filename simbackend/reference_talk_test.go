@@ -75,6 +75,9 @@ func (g dice) opening(k kind) message {
 	return a
 }
 
+// frame is the first of a talk of any kind.
+func (g dice) frame() []byte { return g.opening(kind(g.IntN(int(kinds)))).Bytes() }
+
 // flags are mostly sensible.
 func (g dice) flags() packet.Flags {
 	all := []packet.Flags{
