@@ -70,11 +70,12 @@ type tracer struct {
 	free    []uint32 // places there
 	doing   *code    // whose action is the latest,
 	done    int      // and which that is
+	ahead   int      // how many of the actions to come are written already
 }
 
 func (t *tracer) reset() {
 	t.text, t.passes, t.nodes, t.outputs, t.frames = t.text[:0], t.passes[:0], t.nodes[:0], t.outputs[:0], t.frames[:0]
-	t.resumed = resumption{}
+	t.resumed, t.ahead = resumption{}, 0
 }
 
 // span is a part of the tracer's text.
@@ -156,14 +157,14 @@ const passRule = "\n============================================================
 
 // fork says how the next pass came about.
 func (t *tracer) fork(f *frame, table openflow.TableID) {
-	m, recirc := &f.ct.Meta, uint32(len(t.passes))
-	t.text = append(append(t.text, passRule...), "recirc("...)
-	t.text = append(appendHex(t.text, uint64(recirc)), ") - resume conntrack with "...)
-	at := len(t.text)
-	t.text = append(m.State.Append(append(t.text, "ct_state="...)), ",ct_zone="...)
-	t.text = strconv.AppendUint(t.text, uint64(m.Zone), 10)
-	t.resumed = resumption{recirc: recirc, table: table, text: t.since(at)}
-	t.text = append(append(t.text, passRule...), '\n')
+	m, recirc, b := &f.ct.Meta, uint32(len(t.passes)), t.text
+	b = append(append(b, passRule...), "recirc("...)
+	b = append(appendHex(b, uint64(recirc)), ") - resume conntrack with "...)
+	at := len(b)
+	b = append(m.State.Append(append(b, "ct_state="...)), ",ct_zone="...)
+	b = strconv.AppendUint(b, uint64(m.Zone), 10)
+	t.resumed = resumption{recirc: recirc, table: table, text: span{int32(at), int32(len(b))}}
+	t.text = append(append(b, passRule...), '\n')
 }
 
 // output notes that a frame leaves.

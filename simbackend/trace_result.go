@@ -12,20 +12,22 @@ func (t *tracer) result() datapath.Trace {
 	t.tell()
 	text := string(t.text)
 	cut := func(s span) string { return text[s.from:s.to] }
-	nodes := datapath.CutNodes(text, append([]datapath.Cut(nil), t.nodes...))
-	var trace datapath.Trace
-	if len(t.passes) > 0 {
-		trace.Passes = make([]datapath.Pass, len(t.passes))
+	cuts := make([]datapath.Cut, len(t.nodes))
+	copy(cuts, t.nodes)
+	nodes := datapath.CutNodes(text, cuts)
+	passes, outputs := t.room()
+	for i := range passes {
+		p, out := &t.passes[i], &passes[i]
+		out.Resume, out.Table, out.Flow, out.FinalFlow = cut(p.resume), p.table, cut(p.flow), cut(p.final)
+		out.Datapath, out.Failure, out.Nodes = cut(p.datapath), p.failure, nodes.Part(int(p.nodes.from), int(p.nodes.to))
 	}
-	for i := range t.passes {
-		p := &t.passes[i]
-		trace.Passes[i] = datapath.Pass{
-			Resume: cut(p.resume), Table: p.table, Flow: cut(p.flow), FinalFlow: cut(p.final),
-			Datapath: cut(p.datapath), Failure: p.failure, Nodes: nodes.Part(int(p.nodes.from), int(p.nodes.to)),
-		}
+	frames := make([]byte, len(t.frames))
+	copy(frames, t.frames)
+	for i := range outputs {
+		o := &t.outputs[i]
+		outputs[i] = datapath.Output{Port: o.port, Frame: frames[o.frame.from:o.frame.to:o.frame.to]}
 	}
-	trace.Outputs = t.left()
-	return trace.WithText(text)
+	return datapath.Trace{Passes: passes, Outputs: outputs}.WithText(text)
 }
 
 // tell adds to the text what left.
@@ -45,14 +47,20 @@ func (t *tracer) tell() {
 	}
 }
 
-// left is the frames that left. Their bytes lie together.
-func (t *tracer) left() []datapath.Output {
-	if len(t.outputs) == 0 {
-		return nil
+// room is what a trace needs for its passes and outputs. For most traces it is one piece.
+func (t *tracer) room() (passes []datapath.Pass, outputs []datapath.Output) {
+	if len(t.passes) == 2 && len(t.outputs) == 1 {
+		var usual struct {
+			passes  [2]datapath.Pass
+			outputs [1]datapath.Output
+		}
+		return usual.passes[:], usual.outputs[:]
 	}
-	frames, outputs := append([]byte(nil), t.frames...), make([]datapath.Output, len(t.outputs))
-	for i, o := range t.outputs {
-		outputs[i] = datapath.Output{Port: o.port, Frame: frames[o.frame.from:o.frame.to:o.frame.to]}
+	if len(t.passes) > 0 {
+		passes = make([]datapath.Pass, len(t.passes))
 	}
-	return outputs
+	if len(t.outputs) > 0 {
+		outputs = make([]datapath.Output, len(t.outputs))
+	}
+	return passes, outputs
 }

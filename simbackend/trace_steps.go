@@ -69,38 +69,19 @@ func (t *tracer) note(text string) { t.add(datapath.NodeNote, text) }
 func (t *tracer) warn(text string) { t.add(datapath.NodeWarn, text) }
 func (t *tracer) fail(text string) { t.add(datapath.NodeError, text) }
 
-// actionText is what a trace writes for an action.
-type actionText struct {
-	line  string            // its line
-	dst   openflow.Subfield // what it writes, if that was noted
-	value string            // what the note's line begins with
-}
-
-// action adds action i of a list.
-func (t *tracer) action(c *code, i int) {
-	if c.texts == nil {
-		c.texts = make([]actionText, len(c.actions))
-		for i, a := range c.actions {
-			c.texts[i].line = level + a.String() + "\n"
-		}
-	}
-	if t.done = i; t.doing != c {
-		t.doing = c
-	}
-	t.addLine(datapath.NodeAction, c.texts[i].line, len(level))
-}
+// beforeNote is what stands before the text of a note.
+const beforeNote = level + " -> "
 
 // now notes the new value of a field or of a part of it, which the latest action has written.
 func (t *tracer) now(s openflow.Subfield, k *flow.Key) {
-	const before = level + " -> "
 	a := &t.doing.texts[t.done]
 	if a.dst != s {
-		a.dst, a.value = s, before+s.String()+" is now "
+		a.dst, a.value = s, beforeNote+s.String()+" is now "
 	}
 	if l := t.next(); l.level > 0 {
 		t.text = appendLevels(t.text, l.level)
 	}
-	at := len(t.text) + len(before)
+	at := len(t.text) + len(beforeNote)
 	t.text = append(t.text, a.value...)
 	switch v := k.GetSub(s); {
 	case s.Field == openflow.VLANVID && s.IsWhole(): // OVS shows it with the bit that makes a tag
@@ -137,8 +118,9 @@ func (t *tracer) forked(c *ctCode) {
 	if c.recirc {
 		at := t.start(datapath.NodeNote)
 		t.text = append(t.text, "A clone of the packet is forked to recirculate. The forked pipeline will be resumed at table "...)
-		t.text = append(strconv.AppendUint(t.text, uint64(c.table), 10), '.')
+		t.text = strconv.AppendUint(t.text, uint64(c.table), 10)
+		t.text = append(t.text, '.')
 		t.finish(datapath.NodeNote, at)
 	}
-	t.note("Sets the packet to an untracked state, and clears all the conntrack fields.")
+	t.addLine(datapath.NodeNote, beforeNote+"Sets the packet to an untracked state, and clears all the conntrack fields.\n", len(beforeNote))
 }
