@@ -51,7 +51,7 @@ func comma(b []byte, start int) []byte {
 }
 
 // appendHex appends v in hexadecimal after 0x.
-func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, "0x"...), v, 16) }
+func appendHex(b []byte, v uint64) []byte { return flow.AppendHex(append(b, "0x"...), v) }
 
 // header is a group of fields that one set() action writes.
 type header struct {
@@ -186,6 +186,13 @@ func appendTags(b []byte, start int, from, to []uint32) []byte {
 	return b
 }
 
+func appendLabel(b []byte, l conntrack.Label) []byte {
+	if l.Hi != 0 {
+		return l.Append(b)
+	}
+	return appendHex(b, l.Lo)
+}
+
 func appendCT(b []byte, st *step) []byte {
 	b = append(b, "ct("...)
 	r, start := st.request, len(b)
@@ -202,8 +209,8 @@ func appendCT(b []byte, st *step) []byte {
 		b = fmt.Appendf(comma(b, start), "mark=%#x/%#x", r.Mark, r.MarkMask)
 	}
 	if r.LabelMask != (conntrack.Label{}) {
-		b = r.Label.Append(append(comma(b, start), "label="...))
-		b = r.LabelMask.Append(append(b, '/'))
+		b = appendLabel(append(comma(b, start), "label="...), r.Label)
+		b = appendLabel(append(b, '/'), r.LabelMask)
 	}
 	if r.NAT.Kind != conntrack.NATNone {
 		b = r.NAT.Append(comma(b, start))

@@ -1,6 +1,7 @@
 package simbackend
 
 import (
+	"slices"
 	"strings"
 
 	"hpnn/datapath"
@@ -55,11 +56,13 @@ func (t *tracer) action(c *code, i int) {
 	t.ahead = len(run) - 1
 	lines, l := run[0].lines, t.next()
 	if l.level == 0 {
-		at := int32(len(t.text))
+		at, n, depth := int32(len(t.text)), len(t.nodes), t.depth()
 		t.text = append(t.text, lines...)
+		t.nodes = slices.Grow(t.nodes, len(run))[:n+len(run)]
+		nodes := t.nodes[n:]
 		for k := range run {
 			end := at + run[k].size
-			t.nodes = append(t.nodes, datapath.Cut{From: at + int32(len(level)), To: end - 1, Kind: datapath.NodeAction, Depth: t.depth()})
+			nodes[k] = datapath.Cut{From: at + int32(len(level)), To: end - 1, Kind: datapath.NodeAction, Depth: depth}
 			at = end
 		}
 		return

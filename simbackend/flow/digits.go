@@ -46,8 +46,8 @@ func appendMAC(b []byte, a uint64) []byte {
 	return append(b, t[:]...)
 }
 
-// appendHex appends a number in hexadecimal.
-func appendHex(b []byte, v uint64) []byte {
+// AppendHex appends a number in hexadecimal, without a prefix.
+func AppendHex(b []byte, v uint64) []byte {
 	for shift := (bits.Len64(v|1) - 1) &^ 3; shift >= 0; shift -= 4 {
 		b = append(b, hexDigits[v>>shift&15])
 	}
@@ -61,9 +61,9 @@ func appendWide(b []byte, hi, lo uint64) []byte {
 	}
 	b = append(b, "0x"...)
 	if hi == 0 {
-		return appendHex(b, lo)
+		return AppendHex(b, lo)
 	}
-	b = appendHex(b, hi)
+	b = AppendHex(b, hi)
 	for shift := 60; shift >= 0; shift -= 4 {
 		b = append(b, hexDigits[lo>>shift&15])
 	}
@@ -73,11 +73,25 @@ func appendWide(b []byte, hi, lo uint64) []byte {
 // appendDecimal appends a number.
 func appendDecimal(b []byte, v uint64) []byte {
 	if v < uint64(len(octets)) {
-		o := &octets[v]
-		n := len(b) + int(o.n) - 1 // without the dot
-		return append(b, o.text[:]...)[:n]
+		return appendOctet(b, uint8(v))
 	}
-	return strconv.AppendUint(b, v, 10)
+	if v >= 10_000 {
+		if v >= 1_000_000 {
+			return strconv.AppendUint(b, v, 10)
+		}
+		b = appendOctet(b, uint8(v/10_000))
+		v %= 10_000
+		b = append(b, '0'+byte(v/1000))
+	} else if v >= 1000 {
+		b = append(b, '0'+byte(v/1000))
+	}
+	return append(b, '0'+byte(v/100%10), '0'+byte(v/10%10), '0'+byte(v%10))
+}
+
+func appendOctet(b []byte, v uint8) []byte {
+	o := &octets[v]
+	n := len(b) + int(o.n) - 1 // without the dot
+	return append(b, o.text[:]...)[:n]
 }
 
 // appendFlags appends the names of the bits of v.

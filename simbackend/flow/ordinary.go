@@ -64,7 +64,7 @@ func (k *Key) appendKeyword(b []byte, recirc uint32) []byte {
 func (k *Key) appendConnection(b []byte, recirc uint32) []byte {
 	start, ct := len(b), k[wordCT]
 	if recirc != 0 {
-		b = appendHex(append(b, "recirc_id=0x"...), uint64(recirc))
+		b = AppendHex(append(b, "recirc_id=0x"...), uint64(recirc))
 	}
 	if state := ct >> 56; state != 0 {
 		b = appendFlags(append(comma(b, start), "ct_state="...), state, stateNames)
@@ -73,7 +73,7 @@ func (k *Key) appendConnection(b []byte, recirc uint32) []byte {
 		b = appendDecimal(append(comma(b, start), "ct_zone="...), zone)
 	}
 	if mark := k[wordMark] & 0xffffffff; mark != 0 {
-		b = appendHex(append(comma(b, start), "ct_mark=0x"...), mark)
+		b = AppendHex(append(comma(b, start), "ct_mark=0x"...), mark)
 	}
 	if hi, lo := k[wordCTLabel], k[wordCTLabel+1]; hi|lo != 0 {
 		b = appendWide(append(comma(b, start), "ct_label="...), hi, lo)
@@ -94,17 +94,17 @@ func (k *Key) appendRegisters(b []byte) []byte {
 	for i := range wordMeta - wordReg {
 		w := k[wordReg+i]
 		if v := w >> 32; v != 0 {
-			b = appendHex(append(comma(b, start), registers[2*i]...), v)
+			b = AppendHex(append(comma(b, start), registers[2*i]...), v)
 		}
 		if v := w & 0xffffffff; v != 0 {
-			b = appendHex(append(comma(b, start), registers[2*i+1]...), v)
+			b = AppendHex(append(comma(b, start), registers[2*i+1]...), v)
 		}
 	}
 	if v := k[wordTun]; v != 0 {
-		b = appendHex(append(comma(b, start), "tun_id=0x"...), v)
+		b = AppendHex(append(comma(b, start), "tun_id=0x"...), v)
 	}
 	if v := k[wordMeta]; v != 0 {
-		b = appendHex(append(comma(b, start), "metadata=0x"...), v)
+		b = AppendHex(append(comma(b, start), "metadata=0x"...), v)
 	}
 	return b
 }
