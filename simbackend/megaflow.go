@@ -14,15 +14,20 @@ type wildcarded struct {
 	mask   flow.View
 	choice *flow.Choice // nil, or whose link is compared too
 	words  []masked     // of the mask, those that are not 0
-	slots  []*megaflow  // open addressing, linearly probed, a power of two, at most half full
+	slots  []megaslot   // open addressing, linearly probed, a power of two, at most half full
 	used   int
+}
+
+// megaslot is a place for a megaflow.
+type megaslot struct {
+	hash uint64
+	*megaflow
 }
 
 // megaflow is the outcome of frames that are alike under a mask.
 type megaflow struct {
-	hash  uint64
-	value flow.View // masked
 	*outcome
+	value flow.View // masked
 }
 
 const (
@@ -38,7 +43,7 @@ func (all megaflows) find(v *flow.View, k *flow.Key) *outcome {
 			choice = t.choice
 			choice.Apply(v, k)
 		}
-		if m := t.slots[t.place(t.hash(v), v)]; m != nil && !m.dead {
+		if m := t.slots[t.place(t.hash(v), v)].megaflow; m != nil && !m.dead {
 			return m.outcome
 		}
 	}
@@ -60,7 +65,7 @@ func (t *wildcarded) hash(v *flow.View) uint64 {
 func (t *wildcarded) place(h uint64, v *flow.View) uint64 {
 	last := uint64(len(t.slots) - 1)
 	for i := h & last; ; i = (i + 1) & last {
-		if m := t.slots[i]; m == nil || m.hash == h && t.matches(m, v) {
+		if s := &t.slots[i]; s.megaflow == nil || s.hash == h && t.matches(s.megaflow, v) {
 			return i
 		}
 	}
@@ -84,15 +89,15 @@ func (all *megaflows) add(v *flow.View, w *wildcards, o *outcome, k *flow.Key) i
 		t.choice.Apply(v, k)
 	}
 	t.reserve()
-	m := &megaflow{hash: t.hash(v), outcome: o}
+	m, h := &megaflow{outcome: o}, t.hash(v)
 	for _, p := range t.words {
 		m.value[p.word] = v[p.word] & p.mask
 	}
-	at := &t.slots[t.place(m.hash, v)]
-	if *at == nil {
+	at := &t.slots[t.place(h, v)]
+	if at.megaflow == nil {
 		t.used++
 	}
-	*at = m
+	*at = megaslot{h, m}
 	return all.count() - before
 }
 
@@ -122,7 +127,7 @@ func (all *megaflows) of(w *wildcards) *wildcarded {
 			choice = t.choice // so that a lookup makes it once
 		}
 	}
-	t := &wildcarded{mask: mask, choice: choice, slots: make([]*megaflow, minMegaflows)}
+	t := &wildcarded{mask: mask, choice: choice, slots: make([]megaslot, minMegaflows)}
 	for i, m := range mask {
 		if m != 0 {
 			t.words = append(t.words, masked{m, uint8(i)})
@@ -146,7 +151,7 @@ func (t *wildcarded) reserve() {
 	}
 	old, alive := t.slots, 0
 	for _, m := range old {
-		if m != nil && !m.dead {
+		if m.megaflow != nil && !m.dead {
 			alive++
 		}
 	}
@@ -154,14 +159,14 @@ func (t *wildcarded) reserve() {
 	if 4*alive >= size {
 		size *= 2
 	}
-	t.slots, t.used = make([]*megaflow, size), 0
+	t.slots, t.used = make([]megaslot, size), 0
 	last := uint64(size - 1)
 	for _, m := range old {
-		if m == nil || m.dead {
+		if m.megaflow == nil || m.dead {
 			continue
 		}
 		i := m.hash & last
-		for t.slots[i] != nil {
+		for t.slots[i].megaflow != nil {
 			i = (i + 1) & last
 		}
 		t.slots[i] = m

@@ -31,7 +31,7 @@ func TestMegaflowsAreFound(t *testing.T) {
 		return v
 	}
 	random := func() (v flow.View) {
-		v[0], v[1], v[2], v[7] = r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()
+		v[0], v[1], v[2], v[8] = r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()
 		return v
 	}
 	var entries []*entry

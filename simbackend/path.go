@@ -10,13 +10,14 @@ import (
 // path is the rules that a pass met. Passes that met the same share it. What frames on it add to the
 // counters of the rules is kept here until somebody asks for them (paths.settle).
 type path struct {
+	first          outcome // beside what frames on it change, for most paths have no other
 	packets, bytes uint64
 	used           time.Duration
 	dead           bool // the tables have changed: a pass like it may meet others
 
 	last     lookup // the latest of met
 	met      []met
-	outcomes []*outcome // of which new ones are likely to be
+	outcomes []*outcome // others of which new ones are likely to be
 	hash     uint64
 }
 
@@ -119,6 +120,13 @@ const maxOutcomes = 16
 
 // outcome is that of a pass on the path with the given result.
 func (p *path) outcome(r result) *outcome {
+	switch {
+	case p.first.path == nil:
+		p.first = outcome{p, r}
+		return &p.first
+	case p.first.result.equal(&r):
+		return &p.first
+	}
 	for _, o := range p.outcomes {
 		if o.result.equal(&r) {
 			return o

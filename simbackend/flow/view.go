@@ -6,11 +6,11 @@ import of "hpnn/datapath/openflow"
 // same registers: a Microflow, and what the connection tracker says.
 //
 //	0 to 3  as in Microflow
-//	4       ct_state<<56 | ct_nw_proto<<48 | ct_zone<<32 | ct_tp_src<<16 | ct_tp_dst
-//	5       ct_nw_src<<32 | ct_nw_dst
-//	6       ct_mark
-//	7, 8    ct_label
-//	9       the link of a Choice, if one is to be compared
+//	4       the link of a Choice, if one is to be compared
+//	5       ct_state<<56 | ct_nw_proto<<48 | ct_zone<<32 | ct_tp_src<<16 | ct_tp_dst
+//	6       ct_nw_src<<32 | ct_nw_dst
+//	7       ct_mark
+//	8, 9    ct_label
 //
 // A mask of a View is a View too.
 type View [ViewWords]uint64
@@ -19,11 +19,11 @@ type View [ViewWords]uint64
 const ViewWords = 10
 
 const (
-	viewCT = len(Microflow{}) + iota
+	viewLink = len(Microflow{}) + iota
+	viewCT
 	viewCTv4
 	viewMark
 	viewLabel
-	viewLink = ViewWords - 1
 )
 
 // Alike is the mask of what views that are compared have in common in any case: what no View tells, and in_port,
@@ -41,7 +41,7 @@ func Alike() (mask Key) {
 }
 
 // Microflow is that of the frame.
-func (v *View) Microflow() *Microflow { return (*Microflow)(v[:viewCT]) }
+func (v *View) Microflow() *Microflow { return (*Microflow)(v[:viewLink]) }
 
 // Read makes v the view of a frame that is not tracked. See Microflow.Read.
 func (v *View) Read(frame []byte, inPort uint16) (Layout, bool) {
@@ -58,7 +58,7 @@ func (v *View) SetConnection(c *Connection) {
 }
 
 // Untrack makes v, or a mask, that of a frame of which the tracker has said nothing.
-func (v *View) Untrack() { clear(v[viewCT:viewLink]) }
+func (v *View) Untrack() { clear(v[viewCT:]) }
 
 // Of is the view of a frame with the fields k, or the mask of views that is left of a mask.
 func (v *View) Of(k *Key) {

@@ -14,7 +14,7 @@ import (
 // flowCounts are the numbers of known connections.
 var flowCounts = []int{1, 64, 1_000, 10_000, 100_000}
 
-// newFlows is how many connections are opened in OVS: more than it can open in the windows.
+// newFlows is how many connections are opened: more than OVS can open in the windows.
 const newFlows = 1_000_000
 
 func run(ctx context.Context, o options) error {
@@ -102,12 +102,13 @@ func (m *measurer) known(ctx context.Context, n int) error {
 
 // fresh measures frames of which each opens a connection.
 func (m *measurer) fresh(ctx context.Context) error {
-	each, err := simulateNew(ctx, m.topology, m.caller, m.window)
+	frames := m.caller.syns(newFlows)
+	each, err := simulateNew(ctx, m.topology, m.caller, frames)
 	if err != nil {
 		return err
 	}
 	m.add(result{"frame", "sim", "new", each})
-	return m.inLab(ctx, m.caller.syns(newFlows), once, func(l *lab) error {
+	return m.inLab(ctx, frames, once, func(l *lab) error {
 		return m.polled(ctx, l, "ovs-upcall", "new")
 	})
 }
