@@ -34,16 +34,21 @@ type microflow struct {
 const (
 	ways     = 8 // slots a microflow may be in: that of its hash and those behind
 	minSlots = 1 << 8
-	maxSlots = 1 << 18
+	maxSlots = 1 << 15
+	crowded  = maxSlots / 2
+	seldom   = 32
 	minSeen  = 1 << 10
 	maxSeen  = 1 << 16
 )
 
-// find returns what is remembered of a microflow, or nil.
+// find returns what is remembered of a microflow, or nil. None stands behind a free slot.
 func (c *emc) find(hash uint64, key *flow.Microflow) *microflow {
 	last := uint64(len(c.slots) - 1)
 	for i := range uint64(ways) {
-		if s := &c.slots[(hash+i)&last]; s.hash == hash && s.microflow != nil && s.key == *key {
+		switch s := &c.slots[(hash+i)&last]; {
+		case s.microflow == nil:
+			return nil
+		case s.hash == hash && s.key == *key:
 			return s.microflow
 		}
 	}
@@ -67,6 +72,16 @@ func (c *emc) again(hash uint64) bool {
 		c.seen, c.first = make([]uint16, 8*len(c.seen)), 0
 	}
 	return false
+}
+
+// admits reports whether a microflow that is among the megaflows too is to be remembered. While there are not many, it saves
+// time; when memory must be waited for it takes more than it saves, and only what comes often gets in.
+func (c *emc) admits() bool {
+	if c.held < crowded {
+		return true
+	}
+	c.turn++
+	return c.turn%seldom == 0
 }
 
 // remember enters a microflow, and returns where what follows its ct() is to be remembered.

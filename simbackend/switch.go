@@ -160,7 +160,7 @@ func (s *Switch) recall(in datapath.Injection) bool {
 	wanted := m != nil || s.cache.again(hash)
 	if o := s.cache.start.find(&at.view, &s.cache.work); o != nil {
 		var trails **trail
-		if wanted {
+		if wanted && s.cache.admits() {
 			trails = s.cache.remember(hash, key, o)
 		}
 		s.cache.earn()
