@@ -26,10 +26,11 @@ func appendHex(b []byte, v Value, digits int) []byte {
 	b = append(b, "0x"...)
 	n := max(digits, (v.BitLen()+3)/4)
 	if n <= 16 {
-		for shift := 4 * (n - 1); shift >= 0; shift -= 4 {
-			b = append(b, hex[v.Lo>>shift&15])
+		var t [16]byte
+		for i := range n {
+			t[15-i] = hex[v.Lo>>(4*i)&15]
 		}
-		return b
+		return append(b, t[16-n:]...)
 	}
 	for i := n - 1; i >= 0; i-- {
 		b = append(b, hex[v.Shr(4*i).Lo&15])

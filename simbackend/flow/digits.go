@@ -48,10 +48,16 @@ func appendMAC(b []byte, a uint64) []byte {
 
 // AppendHex appends a number in hexadecimal, without a prefix.
 func AppendHex(b []byte, v uint64) []byte {
-	for shift := (bits.Len64(v|1) - 1) &^ 3; shift >= 0; shift -= 4 {
-		b = append(b, hexDigits[v>>shift&15])
+	if v < 16 {
+		return append(b, hexDigits[v])
 	}
-	return b
+	var t [16]byte
+	at := len(t)
+	for ; v != 0; v >>= 4 {
+		at--
+		t[at] = hexDigits[v&15]
+	}
+	return append(b, t[at:]...)
 }
 
 // appendWide appends a number of 128 bits as C's %#x does: 0 has no prefix.

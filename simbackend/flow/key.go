@@ -89,16 +89,9 @@ const TagWords = 1<<wordL2 | 1<<wordTags
 
 // Changed is the set of words in which k is not as it was, word i as bit i.
 func (k *Key) Changed(was *Key) (words uint64) {
-	const piece = 8 // words that are compared at once
-	for from := 0; from < Words; from += piece {
-		to := min(from+piece, Words)
-		if to-from == piece && [piece]uint64(k[from:]) == [piece]uint64(was[from:]) {
-			continue
-		}
-		for i := from; i < to; i++ {
-			if k[i] != was[i] {
-				words |= 1 << i
-			}
+	for i := range k {
+		if k[i] != was[i] {
+			words |= 1 << i
 		}
 	}
 	return words
