@@ -17,13 +17,7 @@ type Outcome struct {
 // p.Meta and rewrites p.Frame in place. The outcome is the zero value unless fragments
 // are about.
 func (t *Table) Execute(now time.Duration, p *Packet, r *Request) Outcome {
-	ms := millis(now)
-	if t.waiting.idle() && !p.MaybeFragment() {
-		t.track(ms, p, r)
-		return Outcome{}
-	}
-	held, released := t.executeFragments(ms, []*Packet{p}, r)
-	return Outcome{held[0], released}
+	return t.ExecuteHinted(now, p, r, nil)
 }
 
 // ExecuteTogether runs ct(r) on packets that reach it together, as fragments do that have been let go: all
@@ -33,7 +27,7 @@ func (t *Table) ExecuteTogether(now time.Duration, packets []*Packet, r *Request
 }
 
 // track runs one whole packet through the tracker.
-func (t *Table) track(now int64, p *Packet, r *Request) {
+func (t *Table) track(now int64, p *Packet, r *Request, h *Hint) {
 	m := &p.Meta
 	if m.State == StateInv { // so marked by the reassembly
 		m.write(r.Zone, nil, nil)
@@ -49,7 +43,7 @@ func (t *Table) track(now int64, p *Packet, r *Request) {
 		m.write(r.Zone, nil, nil)
 		return
 	}
-	t.trackFound(now, m, &l, r)
+	t.trackFound(now, m, &l, r, h)
 }
 
 // helperPort tells the packets OVS takes for FTP or TFTP control by their port, with or
@@ -85,14 +79,11 @@ func (t *Table) trackCached(p *Packet, c *conn, r *Request) {
 }
 
 // trackFound serves a packet with a key.
-func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
+func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request, h *Hint) {
 	if m.State != 0 && m.Zone != r.Zone {
 		m.State = 0
 	}
-	if t.opening && r.NAT.Kind > NATExisting && m.State&natted == 0 {
-		t.foresee(l, r)
-	}
-	found := t.find(now, m, l)
+	found := t.find(now, m, l, r, h)
 	if found.conn != nil && r.Force && l.reply {
 		if !found.second { // a translated connection found under its reply tuple stays in force
 			t.expire(found.conn)
@@ -108,6 +99,7 @@ func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request) {
 	c = t.updateOrCreate(now, m, l, c, r)
 	m.write(r.Zone, c, l)
 	if c != nil {
+		h.keep(c)
 		t.touch(c)
 		m.exec(c, r)
 	}
@@ -127,12 +119,21 @@ func (t *Table) foresee(l *lookup, r *Request) {
 
 // find looks l up. A packet that was translated by an earlier ct() is in no tuple; the
 // answer to it is, so that is looked for and the direction turned round.
-func (t *Table) find(now int64, m *Meta, l *lookup) match {
+func (t *Table) find(now int64, m *Meta, l *lookup, r *Request, h *Hint) match {
 	if m.State&natted == 0 {
-		found, gap := t.index.find(&t.conns, &l.key, l.hash, now)
-		l.reply, l.gap, l.absent = found.back, gap, found.conn == nil
+		found, ok := h.recall(&l.key, now)
+		if !ok {
+			l.hash = l.key.hash()
+			if t.opening && r.NAT.Kind > NATExisting {
+				t.foresee(l, r)
+			}
+			found, l.gap = t.index.find(&t.conns, &l.key, l.hash, now)
+			l.absent = found.conn == nil
+		}
+		l.reply = found.back
 		return found
 	}
+	l.hash = l.key.hash()
 	back := l.key.reverse()
 	found, _ := t.index.find(&t.conns, &back, l.hash, now)
 	l.reply = found.back
@@ -141,7 +142,6 @@ func (t *Table) find(now int64, m *Meta, l *lookup) match {
 	}
 	l.reply = !found.back
 	l.key = found.other()
-	l.hash = l.key.hash()
 	return found
 }
 
@@ -152,6 +152,10 @@ func (t *Table) resolve(now int64, found match, l *lookup) (c *conn, ok bool) {
 		return found.conn, true
 	}
 	l.reply = true
+	if c = found.conn; !c.shared() && !c.expired(now) { // nothing else is there
+		l.reply = l.key.src != c.src || l.key.dst != c.dst
+		return c, true
+	}
 	orig := found.conn.orig()
 	first := t.index.findAt(&t.conns, &l.key, &orig, orig.hash(), now)
 	if first.conn == nil || t.aborted(first) {
@@ -179,6 +183,7 @@ func (t *Table) updateOrCreate(now int64, m *Meta, l *lookup, c *conn, r *Reques
 		return c
 	}
 	if !l.absent {
+		l.hash = l.key.hash()
 		found, gap := t.index.find(&t.conns, &l.key, l.hash, now)
 		if found.conn != nil {
 			return c // its tuple is still owned by the connection that is over

@@ -11,10 +11,10 @@ type lookup struct {
 	view
 	key     key
 	segment segment // of a TCP packet
-	hash    uint32
-	gap     gap  // where the look for the key ended, if it is absent
-	absent  bool // nothing was found under the key
-	related bool // the key is that of the connection an ICMP error speaks about
+	hash    uint32  // of the key, unless a hint made it needless
+	gap     gap     // where the look for the key ended, if it is absent
+	absent  bool    // nothing was found under the key
+	related bool    // the key is that of the connection an ICMP error speaks about
 	reply   bool
 	mapped  bool // Table.mapping is what a connection opened by it gets
 }
@@ -47,9 +47,6 @@ func (l *lookup) extract(p *Packet, zone uint16) bool {
 		ok = udpSound(b, pseudo) && l.key.setL4(b)
 	case protoICMP:
 		ok = l.extractICMP(b)
-	}
-	if ok {
-		l.hash = l.key.hash()
 	}
 	return ok
 }

@@ -11,17 +11,35 @@ import (
 // TestTableAgainstScan holds index, slab and order against a scan of all entries from the newest to the oldest, which
 // is what they stand for.
 func TestTableAgainstScan(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	for _, ports := range []int{6, 60} { // few tuples for many entries, and many
+		tableAgainstScan(t, rand.New(rand.NewPCG(1, 2)), ports)
+	}
+}
+
+func tableAgainstScan(t *testing.T, rng *rand.Rand, ports int) {
 	table := New(Config{})
 	var all []*conn // oldest first
+	var hints [64]Hint
+	recalled := map[match]int{}
 	some := func() key {
-		return key{src: endpoint(rng.IntN(6)) << 16, dst: endpoint(rng.IntN(6)) << 16, zone: uint16(rng.IntN(2)), proto: protoUDP}
+		return key{src: endpoint(rng.IntN(ports)) << 16, dst: endpoint(rng.IntN(ports)) << 16, zone: uint16(rng.IntN(2)), proto: protoUDP}
 	}
 	for range 20000 {
 		now := int64(rng.IntN(100))
 		k, at := some(), some()
+		if len(all) > 0 && rng.IntN(2) == 0 {
+			c := all[rng.IntN(len(all))]
+			k = []key{c.orig(), c.reply()}[rng.IntN(2)]
+		}
+		want := scan(all, k, k, now)
 		found, _ := table.index.find(&table.conns, &k, k.hash(), now)
-		require.Equal(t, scan(all, k, k, now), found)
+		require.Equal(t, want, found)
+		for i := range hints {
+			if m, ok := hints[i].recall(&k, now); ok {
+				require.Equal(t, want, m)
+				recalled[match{nil, m.second, m.back}]++
+			}
+		}
 		require.Equal(t, scan(all, k, at, now), table.index.findAt(&table.conns, &k, &at, at.hash(), now))
 		switch {
 		case rng.IntN(2) == 0 && len(all) < 200:
@@ -38,6 +56,7 @@ func TestTableAgainstScan(t *testing.T) {
 			all = append(all, table.add(&fresh, looksFor(&table.index, &fresh)))
 			require.Equal(t, orig, fresh.orig())
 			require.Equal(t, reply, fresh.reply())
+			hints[rng.IntN(len(hints))].keep(all[len(all)-1])
 		case len(all) > 0:
 			i := rng.IntN(len(all))
 			table.remove(all[i])
@@ -49,6 +68,7 @@ func TestTableAgainstScan(t *testing.T) {
 		}
 	}
 	require.Len(t, table.conns.chunks, 1, "removed entries give way to others")
+	require.Len(t, recalled, 3, "hints have told of connections in both directions, translated and not")
 }
 
 // scan is what findAt is to find.

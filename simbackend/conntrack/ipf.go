@@ -112,7 +112,7 @@ func (t *Table) executeFragments(now int64, packets []*Packet, r *Request) (held
 	}
 	for i, p := range packets {
 		if !held[i] {
-			t.track(now, p, r)
+			t.track(now, p, r, nil)
 		}
 	}
 	for _, d := range ready {
@@ -254,7 +254,7 @@ func unfragment(ip []byte) {
 func (t *Table) trackDatagram(now int64, d *datagram, r *Request) {
 	whole := d.fragments[0].packet
 	whole.Frame = d.joined
-	t.track(now, &whole, r)
+	t.track(now, &whole, r, nil)
 	from, _ := whole.view()
 	for i := range d.fragments {
 		p := &d.fragments[i].packet

@@ -118,6 +118,29 @@ func BenchmarkKnown(b *testing.B) {
 	}
 }
 
+// BenchmarkKnownHinted is the same where each connection's packets have a hint.
+func BenchmarkKnownHinted(b *testing.B) {
+	for _, conns := range []int{64, 10_000} {
+		b.Run(fmt.Sprintf("conns=%d", conns), func(b *testing.B) {
+			table, request, c := conntrack.New(conntrack.Config{}), dnat(1, "10.0.1.1", 8080), newCallers()
+			hints := make([]conntrack.Hint, conns)
+			for n := range conns {
+				table.Execute(0, c.call(n), &request)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			i := 0
+			for range b.N {
+				table.ExecuteHinted(0, c.call(i), &request, &hints[i])
+				if i++; i == conns {
+					i = 0
+				}
+			}
+			require.Equal(b, conns, table.Len())
+		})
+	}
+}
+
 // BenchmarkCall is what of the other benchmarks makes the frame.
 func BenchmarkCall(b *testing.B) {
 	c := newCallers()

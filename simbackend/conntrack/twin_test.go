@@ -130,7 +130,6 @@ func (l *lookup) slowExtract(p *Packet, zone uint16) bool {
 	if l.key.proto == protoTCP && !l.related {
 		l.segment = parseSegment(l.payload())
 	}
-	l.hash = l.key.hash()
 	return true
 }
 
