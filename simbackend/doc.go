@@ -6,7 +6,8 @@
 // A frame's way, and the file where each step lives:
 //
 //	Receive          switch.go      one frame in, frames out
-//	  recall         emc.go         what the cache remembers of equal frames
+//	  recall         cache.go       what is remembered: of equal frames (emc.go), of frames
+//	                                that are alike in all that matters (megaflow.go)
 //	    replay       trail.go       do it again
 //	  translate      translate.go   walk the tables, compose datapath actions
 //	    lookup       classifier.go  which rule matches
@@ -21,8 +22,9 @@
 // too deeply drops the frame even if it output it earlier, while counters and learned
 // flows stay.
 //
-// The cache (emc.go) spares a frame the tables if an equal one went through them before: it
-// remembers what passes came to. Nothing but the time that a frame takes tells of it.
+// The cache spares a frame the tables if one like it went through them before: it remembers what
+// passes came to (path.go), and what they looked at (wildcards.go). Nothing but the time that a
+// frame takes tells of it.
 //
 // A Switch is one world: one lock, no goroutine, and the time is what Advance was told
 // last. What it does not support it refuses at Commit, by name.
