@@ -89,7 +89,7 @@ func (m findings) tell(h header) {
 	number(openflow.CTZone, uint64(m.zone))
 	number(openflow.CTMark, uint64(m.mark))
 	h.fields[openflow.CTLabel] = m.label
-	if m.state&(openflow.CTNew|openflow.CTEst|openflow.CTRpl) == 0 || m.orig.Proto == 0 {
+	if m.orig.Proto == 0 {
 		return
 	}
 	h.fields[openflow.CTNwSrc], h.fields[openflow.CTNwDst] = openflow.Addr(m.orig.Src), openflow.Addr(m.orig.Dst)
@@ -151,6 +151,7 @@ func (r *reference) connectionOf(x *wire, s segment, q request) (c *connection, 
 	if c == nil && q.NAT == nil && m.state&natted != 0 && m.orig.Proto == t.Proto { // changed since it was translated
 		if c, _ = r.find(m.zone, m.orig, 0); c != nil {
 			r.met["by original tuple"]++
+			r.unclear = r.unclear || c.nat != 0 && c.Orig != m.orig && !c.same() // ovs-vswitchd ends here
 		}
 	}
 	if c != nil && q.Force && m.reply {

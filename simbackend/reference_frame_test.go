@@ -24,6 +24,8 @@ func (h header) clone() header { return header{maps.Clone(h.fields), h.vlans} }
 // has reports whether the frame has a field that an action could write.
 func (h header) has(f openflow.Field) bool {
 	switch _, ok := h.fields[f]; {
+	case f >= openflow.CTNwSrc && f <= openflow.CTTpDst: // a match may say that there is one where an action says that there is none
+		return ok && h.get(openflow.CTState).Lo&uint64(openflow.CTNew|openflow.CTEst|openflow.CTRpl) != 0
 	case ok, f <= openflow.CTLabel, f >= openflow.Reg0 && f <= openflow.VLANTCI, f >= openflow.XReg0:
 		return true
 	case f == openflow.VLANVID, f == openflow.VLANPCP:

@@ -142,7 +142,7 @@ func (a author) rule(table, priority int) openflow.Flow {
 	if a.kind >= tracking && table > 0 && proto != "arp" && a.IntN(4) > 0 {
 		text = a.added(text, a.one("ct_state=+new+trk", "ct_state=+new+trk", "ct_state=+est+trk", "ct_state=+est+trk", "ct_state=+rpl+trk", "ct_state=-rpl+est+trk",
 			"ct_state=+inv+trk", "ct_state=+dnat+trk", "ct_state=+snat", "ct_state=-trk", "ct_state=0/0xff"))
-		for _, term := range a.some(1, "ct_mark=1", "ct_mark=0x2/0x2", "ct_label=1", "ct_label=0x500000000000000000/0xff0000000000000000", "ct_zone=1",
+		for _, term := range a.some(1, "ct_mark=1", "ct_mark=0x2/0x2", "ct_label=1", "ct_label=0x10000000000000000/0x10000000000000000", "ct_label=0x500000000000000000/0xff0000000000000000", "ct_zone=1",
 			fmt.Sprint("ct_nw_src=", a.addr()),
 			fmt.Sprint("ct_nw_dst=", a.addr()), "ct_nw_proto=17", fmt.Sprint("ct_tp_dst=", a.number()), "ct_tp_src=8") {
 			text = a.added(text, term)
@@ -266,7 +266,7 @@ func (a author) choice(table int, proto string) []string {
 	switch {
 	case a.kind == tagging: // more than once, to come up
 		for range 4 {
-			all = append(all, "push_vlan:0x8100", "push_vlan:0x88a8", "pop_vlan", "mod_vlan_vid:7", "mod_vlan_pcp:3", "load:5->NXM_OF_VLAN_TCI[0..11]",
+			all = append(all, "push_vlan:0x8100", "push_vlan:0x88a8", "pop_vlan", "mod_vlan_vid:7", "mod_vlan_pcp:4", "load:5->NXM_OF_VLAN_TCI[0..11]",
 				"load:0x1005->NXM_OF_VLAN_TCI[]",
 				"load:0->NXM_OF_VLAN_TCI[]", "set_field:4101->vlan_vid", "set_field:6->vlan_pcp", "move:NXM_OF_VLAN_TCI[0..11]->NXM_NX_REG1[0..11]",
 				"move:NXM_NX_REG1[0..11]->NXM_OF_VLAN_TCI[0..11]")
@@ -319,7 +319,7 @@ func (a author) aboutProto(proto string) (all []string) {
 			all = append(all, "load:1->NXM_OF_"+strings.ToUpper(proto[:3])+"_SRC[0]")
 		}
 	case "icmp":
-		all = append(all, "load:0->NXM_OF_ICMP_TYPE[]", "load:1->NXM_OF_ICMP_CODE[]",
+		all = append(all, "load:0->NXM_OF_ICMP_TYPE[]", "load:1->NXM_OF_ICMP_CODE[]", "load:1->NXM_OF_ICMP_CODE[]",
 			"push:NXM_OF_IP_SRC[],push:NXM_OF_IP_DST[],pop:NXM_OF_IP_SRC[],pop:NXM_OF_IP_DST[],load:0->NXM_OF_ICMP_TYPE[],IN_PORT")
 	case "icmp6,icmp_type=128":
 		all = append(all, "load:129->NXM_NX_ICMPV6_TYPE[]", "load:1->NXM_NX_ICMPV6_CODE[]")

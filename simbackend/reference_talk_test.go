@@ -58,7 +58,11 @@ func (g dice) opening(k kind) message {
 		}
 		return m
 	case 3, 4, 10:
-		return packet.UDP{Eth: eth, IP: ip, SrcPort: g.number(), DstPort: g.number(), Unsummed: choice < 10 && g.IntN(4) == 0, Payload: g.payload()}
+		m := packet.UDP{Eth: eth, IP: ip, SrcPort: g.number(), DstPort: g.number(), Unsummed: choice < 10 && g.IntN(4) == 0, Payload: g.payload()}
+		if choice < 10 && g.IntN(2) == 0 {
+			return g.tuned(m)
+		}
+		return m
 	case 5, 6:
 		return packet.ICMP{Eth: eth, IP: ip, Type: packet.EchoRequest, ID: uint16(1 + g.IntN(2)), Seq: 1, Payload: g.payload()}
 	case 11:
@@ -73,6 +77,19 @@ func (g dice) opening(k kind) message {
 		return padded{a}
 	}
 	return a
+}
+
+// tuned is a datagram whose checksum becomes zero where a rule changes its source.
+func (g dice) tuned(m packet.UDP) packet.UDP {
+	m.Payload = []byte{0, 0}
+	then := m
+	if then.SrcPort = 8080; g.IntN(2) == 0 {
+		then.SrcPort, then.IP.Src = m.SrcPort, netip.AddrFrom4([4]byte{10, 1, 0, 2})
+	}
+	then.Unsummed = false
+	sum := dissect(then.Bytes()).udp.Checksum
+	m.Payload = []byte{byte(sum >> 8), byte(sum)}
+	return m
 }
 
 // frame is the first of a talk of any kind.
@@ -107,7 +124,10 @@ func (g dice) changed(m message) message {
 			m.Flags, m.Seq, m.Payload = packet.SYN, 1000, nil
 			return m
 		}
-		switch g.IntN(4) {
+		switch g.IntN(6) {
+		case 4: // the other side calls
+			m.IP.Src, m.IP.Dst, m.SrcPort, m.DstPort = m.IP.Dst, m.IP.Src, m.DstPort, m.SrcPort
+			m.Flags, m.Seq, m.Payload = packet.SYN, 5000, nil
 		case 0:
 			m.Flags = g.flags()
 		case 1:

@@ -98,8 +98,9 @@ type end struct {
 	low, high uint32 // what it has sent, plus one; what the other side allows
 	window    uint32 // largest that it has offered, not scaled
 	scale     uint8
+	scales    bool // it said so in its SYN
+	midway    bool // its SYN was not seen
 	state     progress
-	midway    bool // nothing was seen that could tell the scale
 }
 
 // shiftOption is the segment's window scale.
@@ -133,7 +134,7 @@ func open(t datapath.Tuple, zone uint16, s segment, now time.Duration) *connecti
 	c.ends[0] = end{low: s.tcp.Seq, high: s.tcp.Seq + s.length + s.flags() + 1, window: max(uint32(s.tcp.Window), 1), state: synSent}
 	c.ends[1] = end{high: 1, window: 1}
 	if s.tcp.SYN {
-		c.ends[0].scale, _ = s.shiftOption()
+		c.ends[0].scale, c.ends[0].scales = s.shiftOption()
 		c.ends[0].window = up(c.ends[0].window, c.ends[0].scale)
 	} else {
 		c.ends[0].midway, c.ends[1].midway = true, true
@@ -184,19 +185,19 @@ func (c *connection) updateTCP(s segment, reply bool, now time.Duration) verdict
 	case f.SYN:
 	case src.midway && dst.midway:
 		sws, dws = 14, 14
-	case !src.midway && !dst.midway:
+	case src.scales && dst.scales:
 		sws, dws = src.scale, dst.scale
 	}
 	seq, ack, win := f.Seq, f.Ack, uint32(f.Window)
 	stop := seq + s.length + s.flags() // where it ends
 	anyAck := false
 	if src.state < synSent {
-		if f.SYN && !dst.midway {
-			if shift, ok := s.shiftOption(); ok {
-				src.scale, sws = shift, shift
-				win, dws = up(win, shift), dst.scale
+		if f.SYN && dst.scales { // both do, or neither
+			if src.scale, src.scales = s.shiftOption(); src.scales {
+				sws, dws = src.scale, dst.scale
+				win = up(win, sws)
 			} else {
-				dst.window, dst.scale = dst.window<<dst.scale&0xffff, 0
+				dst.window, dst.scales = dst.window<<dst.scale&0xffff, false
 			}
 		}
 		src.low, src.state = seq, synSent

@@ -25,7 +25,7 @@ type reference struct {
 	conns   []*connection
 	outputs []datapath.Output // of the frame at hand
 	met     map[string]int    // how often something was done, by name
-	unclear bool              // two connections claim one frame, and which OVS finds first is chance
+	unclear bool              // what OVS does is chance, or its end: two connections claim one frame, say
 }
 
 // kept is a rule in a table.
