@@ -81,9 +81,6 @@ func (t *tracer) reset() {
 // span is a part of the tracer's text.
 type span struct{ from, to int32 }
 
-// since is the text that was written from at on.
-func (t *tracer) since(at int) span { return span{int32(at), int32(len(t.text))} }
-
 // tracedPass is a datapath.Pass whose texts are not cut yet.
 type tracedPass struct {
 	resume, flow, final, datapath span
@@ -108,20 +105,21 @@ type output struct {
 // begin opens a pass and returns its place among the passes.
 func (t *tracer) begin(p *pass) int {
 	t.initial = p.key
-	t.text = append(t.text, "Flow: "...)
-	at := len(t.text)
+	b := append(t.text, "Flow: "...)
+	at := len(b)
 	if t.resumed.recirc == 0 {
-		t.text = t.entries.Append(t.text, &p.key, 0)
+		b = t.entries.Append(b, &p.key, 0)
 		t.fields.Follow(&t.entries)
 	} else {
-		t.text = t.fields.Append(t.text, &p.key, t.resumed.recirc)
+		b = t.fields.Append(b, &p.key, t.resumed.recirc)
 	}
-	out := tracedPass{resume: t.resumed.text, table: t.resumed.table, flow: t.since(at)}
-	t.text = append(t.text, "\n\nbridge\n------\n"...)
+	out := tracedPass{resume: t.resumed.text, table: t.resumed.table, flow: span{int32(at), int32(len(b))}}
+	b = append(b, "\n\nbridge\n------\n"...)
 	if t.resumed.recirc != 0 {
-		t.text = append(t.text, "    thaw\n        Resuming from table "...)
-		t.text = append(strconv.AppendUint(t.text, uint64(out.table), 10), '\n')
+		b = append(b, "    thaw\n        Resuming from table "...)
+		b = append(strconv.AppendUint(b, uint64(out.table), 10), '\n')
 	}
+	t.text = b
 	out.nodes.from = int32(len(t.nodes))
 	t.lists = append(t.lists[:0], list{last: -1})
 	t.passes = append(t.passes, out)
@@ -132,24 +130,25 @@ func (t *tracer) begin(p *pass) int {
 func (t *tracer) end(p *pass, index int) {
 	out := &t.passes[index]
 	out.nodes.to = int32(len(t.nodes))
-	t.text = append(t.text, "\nFinal flow: "...)
-	at := len(t.text)
+	b := append(t.text, "\nFinal flow: "...)
+	at := len(b)
 	if p.key != t.initial || p.set.output {
-		t.text = t.fields.Append(t.text, &p.key, t.resumed.recirc)
+		b = t.fields.Append(b, &p.key, t.resumed.recirc)
 	} else {
-		t.text = append(t.text, "unchanged"...)
+		b = append(b, "unchanged"...)
 	}
-	out.final = t.since(at)
-	t.text = append(t.text, "\nDatapath actions: "...)
-	at = len(t.text)
-	t.text = appendSteps(t.text, p.steps, p.keys, &t.initial)
-	out.datapath = t.since(at)
-	t.text = append(t.text, '\n')
+	out.final = span{int32(at), int32(len(b))}
+	b = append(b, "\nDatapath actions: "...)
+	at = len(b)
+	b = appendSteps(b, p.steps, p.keys, &t.initial)
+	out.datapath = span{int32(at), int32(len(b))}
+	b = append(b, '\n')
 	if p.err != nil {
 		text := p.err.Error()
 		out.failure = strings.ToUpper(text[:1]) + text[1:]
-		t.text = fmt.Appendf(t.text, "Translation failed (%s), packet is dropped.\n", out.failure)
+		b = fmt.Appendf(b, "Translation failed (%s), packet is dropped.\n", out.failure)
 	}
+	t.text = b
 }
 
 // passRule sets off the passes from each other.

@@ -78,20 +78,22 @@ func (t *tracer) now(s openflow.Subfield, k *flow.Key) {
 	if a.dst != s {
 		a.dst, a.value = s, beforeNote+s.String()+" is now "
 	}
-	if l := t.next(); l.level > 0 {
-		t.text = appendLevels(t.text, l.level)
+	l, b := t.next(), t.text
+	if l.level > 0 {
+		b = appendLevels(b, l.level)
 	}
-	at := len(t.text) + len(beforeNote)
-	t.text = append(t.text, a.value...)
+	from := len(b) + len(beforeNote)
+	b = append(b, a.value...)
 	switch v := k.GetSub(s); {
-	case s.Field == openflow.VLANVID && s.IsWhole(): // OVS shows it with the bit that makes a tag
-		t.text = strconv.AppendUint(t.text, k.Get(openflow.VLANTCI).Lo&0x1fff, 10)
-	case s.IsWhole():
-		t.text = s.Field.AppendValue(t.text, v)
+	case !s.IsWhole():
+		b = v.Append(b)
+	case s.Field == openflow.VLANVID: // OVS shows it with the bit that makes a tag
+		b = strconv.AppendUint(b, k.Get(openflow.VLANTCI).Lo&0x1fff, 10)
 	default:
-		t.text = v.Append(t.text)
+		b = s.Field.AppendValue(b, v)
 	}
-	t.finish(datapath.NodeNote, at)
+	t.nodes = append(t.nodes, datapath.Cut{From: int32(from), To: int32(len(b)), Kind: datapath.NodeNote, Depth: t.depth()})
+	t.text = append(b, '\n')
 }
 
 func (t *tracer) outputPort(v openflow.Value) {

@@ -40,14 +40,12 @@ func appendHex(b []byte, v Value, digits int) []byte {
 
 func appendMAC(b []byte, v Value) []byte {
 	const hex = "0123456789abcdef"
-	for shift := 40; shift >= 0; shift -= 8 {
-		octet := byte(v.Lo >> shift)
-		b = append(b, hex[octet>>4], hex[octet&15])
-		if shift > 0 {
-			b = append(b, ':')
-		}
+	t := [...]byte{2: ':', 5: ':', 8: ':', 11: ':', 14: ':', 16: 0}
+	for i := range 6 {
+		octet := byte(v.Lo >> (40 - 8*i))
+		t[3*i], t[3*i+1] = hex[octet>>4], hex[octet&15]
 	}
-	return b
+	return append(b, t[:]...)
 }
 
 func appendIPv4(b []byte, v Value) []byte {

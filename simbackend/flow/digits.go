@@ -35,12 +35,9 @@ func appendIPv4(b []byte, a uint32) []byte {
 
 // appendMAC appends an Ethernet address.
 func appendMAC(b []byte, a uint64) []byte {
-	var t [17]byte
+	t := [...]byte{2: ':', 5: ':', 8: ':', 11: ':', 14: ':', 16: 0}
 	for i := range 6 {
 		octet := uint8(a >> (40 - 8*i))
-		if i > 0 {
-			t[3*i-1] = ':'
-		}
 		t[3*i], t[3*i+1] = hexDigits[octet>>4], hexDigits[octet&15]
 	}
 	return append(b, t[:]...)
