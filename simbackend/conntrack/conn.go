@@ -56,11 +56,6 @@ func (c *conn) reply() key {
 	return k
 }
 
-// newConn is an entry of a tuple without a translation.
-func newConn(orig *key) conn {
-	return conn{src: orig.src, dst: orig.dst, zone: orig.zone, proto: orig.proto}
-}
-
 // translate makes c one of a translation, whose reply tuple differs from the turned original one in its ports and one
 // address.
 func (c *conn) translate(nat State, reply *key) {

@@ -112,7 +112,8 @@ func (t *Table) trackFound(now int64, m *Meta, l *lookup, r *Request, h *Hint) {
 // foresee asks for what of the index a packet needs that opens a connection with a mapping, so that the processor
 // waits for both places at a time.
 func (t *Table) foresee(l *lookup, r *Request) {
-	t.mapping, l.mapped = r.NAT.mapping(&l.key), true
+	t.mapping.make(&r.NAT, &l.key)
+	l.mapped = true
 	t.index.fetch(l.hash)
 	t.index.fetch(t.mapping.hash)
 }
@@ -251,35 +252,6 @@ func (t *Table) updateState(now int64, m *Meta, l *lookup, c *conn) (fresh bool)
 		return true
 	}
 	return false
-}
-
-// create judges a packet without a connection and commits one if asked to. There is
-// none if the packet may not open one, the table is full, or no translation is free.
-func (t *Table) create(now int64, m *Meta, l *lookup, r *Request) *conn {
-	if !l.mayOpen() {
-		m.State = StateInv
-		return nil
-	}
-	m.State = StateNew
-	if !r.Commit || t.conns.count >= t.config.MaxConns {
-		return nil
-	}
-	c := newConn(&l.key)
-	looks := looks{orig: look{l.hash, l.gap}}
-	if r.NAT.Kind != NATNone {
-		if !l.mapped {
-			t.mapping = r.NAT.mapping(&l.key)
-		}
-		free, ok := t.chooseTuple(now, &t.mapping, &r.NAT)
-		if !ok {
-			return nil
-		}
-		looks.reply = look{t.mapping.hash, free}
-		c.translate(t.mapping.nat, &t.mapping.reply)
-		m.rewrite(&l.view, &c, false, l.related)
-	}
-	c.open(l, now)
-	return t.add(&c, &looks)
 }
 
 // write leaves the findings in the packet: the connection's original tuple, mark and

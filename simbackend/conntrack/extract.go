@@ -23,16 +23,16 @@ type lookup struct {
 // header that does not fit, a zero port, or an ICMP message that is neither a query
 // nor an error about something.
 func (l *lookup) extract(p *Packet, zone uint16) bool {
-	v, ok := p.view()
+	l4, end, ok := p.bounds()
 	if !ok {
 		return false
 	}
-	ip, b := v.header(), v.payload()
+	ip, b := p.Frame[p.L3:l4], p.Frame[l4:end]
 	w0, w1, w2 := binary.BigEndian.Uint64(ip), binary.BigEndian.Uint64(ip[8:]), binary.BigEndian.Uint32(ip[16:])
 	if w0&0x3fff != 0 || !sound(halves(w0)+halves(w1)+uint64(w2)+more(ip[ipHeader:])) { // a fragment, or damaged
 		return false
 	}
-	l.view = v
+	l.frame, l.l3, l.l4, l.end = p.Frame, p.L3, l4, end
 	l.key = key{
 		src:   newEndpoint(uint32(w1), 0),
 		dst:   newEndpoint(w2, 0),
@@ -83,14 +83,9 @@ func (l *lookup) extractTCP(b []byte, pseudo uint64) bool {
 	src, dst := uint16(w0>>48), uint16(w0>>32)
 	l.key.src |= endpoint(src) << 16
 	l.key.dst |= endpoint(dst) << 16
-	l.segment = segment{
-		seq:     uint32(w0),
-		ack:     uint32(w1 >> 32),
-		length:  uint32(len(b) - header),
-		window:  uint16(w1),
-		flags:   uint8(w1 >> 16),
-		options: b[tcpHeader:header],
-	}
+	s := &l.segment
+	s.seq, s.ack, s.length = uint32(w0), uint32(w1>>32), uint32(len(b)-header)
+	s.window, s.flags, s.options = uint16(w1), uint8(w1>>16), b[tcpHeader:header]
 	return src != 0 && dst != 0
 }
 

@@ -44,19 +44,20 @@ func tableAgainstScan(t *testing.T, rng *rand.Rand, ports int) {
 		switch {
 		case rng.IntN(2) == 0 && len(all) < 200:
 			orig, reply := some(), some()
-			fresh := newConn(&orig)
-			fresh.expires = int64(rng.IntN(100))
 			reply.zone = orig.zone
 			if rng.IntN(2) == 0 {
 				reply = orig.reverse()
 			}
+			fresh := table.conns.put(&orig)
+			fresh.expires = int64(rng.IntN(100))
 			if reply != orig.reverse() || rng.IntN(4) == 0 {
 				fresh.translate(StateDNAT, &reply)
 			}
-			all = append(all, table.add(&fresh, looksFor(&table.index, &fresh)))
+			table.add(fresh, lookFor(&table.index, orig), lookFor(&table.index, reply))
+			all = append(all, fresh)
 			require.Equal(t, orig, fresh.orig())
 			require.Equal(t, reply, fresh.reply())
-			hints[rng.IntN(len(hints))].keep(all[len(all)-1])
+			hints[rng.IntN(len(hints))].keep(fresh)
 		case len(all) > 0:
 			i := rng.IntN(len(all))
 			table.remove(all[i])
@@ -91,17 +92,14 @@ func scan(all []*conn, k, at key, now int64) match {
 	return match{}
 }
 
-// looksFor ends where nothing stands under the hashes of the tuples of a connection, whether it may be entered or not.
-func looksFor(x *index, c *conn) *looks {
-	look := func(k key) look {
-		hash := k.hash()
-		g := gap{at: x.home(hash), sole: true}
-		for ; x.slots[g.at].place != 0; g.at = (g.at + 1) & uint32(len(x.slots)-1) {
-			g.sole = g.sole && x.slots[g.at].hash != hash
-		}
-		return look{hash, g}
+// lookFor ends where nothing stands under the hash of a tuple, whether it may be entered or not.
+func lookFor(x *index, k key) look {
+	hash := k.hash()
+	g := gap{at: x.home(hash), sole: true}
+	for ; x.slots[g.at].place != 0; g.at = (g.at + 1) & uint32(len(x.slots)-1) {
+		g.sole = g.sole && x.slots[g.at].hash != hash
 	}
-	return &looks{look(c.orig()), look(c.reply())}
+	return look{hash, g}
 }
 
 // TestNewestFirstAfterGrowth also where the entries of a hash go round the end of the table.

@@ -14,20 +14,20 @@ func opposite(nat State) State {
 	return 0
 }
 
-// mapping is the reply tuple that a new connection gets if that is free.
+// mapping is the reply tuple that a new connection gets, if that is free.
 type mapping struct {
 	reply key
 	hash  uint32
 	nat   State
 }
 
-// mapping turns a tuple round and puts the mapping's address and port into it; the zero address, and the port 0, keep
-// what is there.
+// make turns a tuple round and puts the address and port of a nat argument into it; the zero address, and the port 0,
+// keep what is there.
 //
 // OVS picks from ranges by a random seed; Validate refuses those, and here the first of
 // a range is taken.
-func (n *NAT) mapping(orig *key) mapping {
-	m := mapping{reply: orig.reverse()}
+func (m *mapping) make(n *NAT, orig *key) {
+	m.reply, m.nat = orig.reverse(), 0
 	addr, ports := binary.BigEndian.Uint32(n.AddrMin[:]), orig.proto == protoTCP || orig.proto == protoUDP
 	switch n.Kind {
 	case NATSrc:
@@ -53,7 +53,6 @@ func (n *NAT) mapping(orig *key) mapping {
 		}
 	}
 	m.hash = m.reply.hash()
-	return m
 }
 
 // chooseTuple settles the reply tuple of a new connection: what the mapping wants or, where that is taken already,

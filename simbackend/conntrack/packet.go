@@ -65,16 +65,23 @@ type view struct {
 // view finds the IPv4 packet as OVS's flow extraction does: the version nibble and the
 // checksum do not matter, the lengths do.
 func (p *Packet) view() (v view, ok bool) {
-	if p.EtherType != etherIPv4 || p.L3 <= 0 || len(p.Frame)-p.L3 < ipHeader {
+	l4, end, ok := p.bounds()
+	if !ok {
 		return v, false
+	}
+	return view{frame: p.Frame, l3: p.L3, l4: l4, end: end}, true
+}
+
+func (p *Packet) bounds() (l4, end int, ok bool) {
+	if p.EtherType != etherIPv4 || p.L3 <= 0 || len(p.Frame)-p.L3 < ipHeader {
+		return 0, 0, false
 	}
 	first := binary.BigEndian.Uint32(p.Frame[p.L3:])
-	header := int(first>>24&0x0f) * 4
-	total := int(first & 0xffff)
+	header, total := int(first>>24&0x0f)*4, int(first&0xffff)
 	if header < ipHeader || header > total || total > len(p.Frame)-p.L3 {
-		return v, false
+		return 0, 0, false
 	}
-	return view{frame: p.Frame, l3: p.L3, l4: p.L3 + header, end: p.L3 + total}, true
+	return p.L3 + header, p.L3 + total, true
 }
 
 func (v *view) proto() uint8    { return v.frame[v.l3+9] }

@@ -22,8 +22,10 @@ const chunkSize = 256
 
 func (s *slab) at(id uint32) *conn { return &s.chunks[id/chunkSize][id%chunkSize] }
 
-// put stores a connection and gives it a number, that of a removed one if there is any.
-func (s *slab) put(fresh *conn) *conn {
+// put makes a connection of an original tuple, the last in the order, and gives it a number, that of a removed one if
+// there is any. No packet refers to that one any more: fragments that wait refer to none, and no other packet outlives a
+// change by Expire or Flush.
+func (s *slab) put(orig *key) *conn {
 	id := s.next + 1
 	if last := len(s.free) - 1; last >= 0 {
 		id, s.free = s.free[last], s.free[:last]
@@ -38,8 +40,9 @@ func (s *slab) put(fresh *conn) *conn {
 	s.count++
 	s.live[id/64] |= 1 << (id % 64)
 	c := s.at(id)
-	*c = *fresh
-	c.id, c.seq = id, s.seq
+	*c = conn{}
+	c.src, c.dst, c.zone, c.proto = orig.src, orig.dst, orig.zone, orig.proto
+	c.id, c.seq, c.due = id, s.seq, never
 	return c
 }
 

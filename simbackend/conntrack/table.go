@@ -56,69 +56,6 @@ func (t *Table) Aborts() int { return t.aborts + t.waiting.aborts }
 
 func millis(now time.Duration) int64 { return int64(now / time.Millisecond) }
 
-// add enters a connection at the end of the order, where the looks for its tuples have ended. It may take the place of
-// one that was removed: no packet refers to that any more, for fragments that wait refer to none, and no other packet
-// outlives a change by Expire or Flush.
-func (t *Table) add(fresh *conn, l *looks) *conn {
-	c := t.conns.put(fresh)
-	if c.translated() && !t.index.insert(l.reply.hash, placeOf(c, true), l.reply.gap) {
-		t.index.share(&t.conns, l.reply.hash)
-	}
-	if !t.index.insert(l.orig.hash, placeOf(c, false), l.orig.gap) {
-		t.index.share(&t.conns, l.orig.hash)
-	}
-	t.index.reserve()
-	t.peak = max(t.peak, t.conns.count)
-	c.due = never
-	t.schedule(c)
-	if t.trial != nil {
-		t.trial.added = append(t.trial.added, c)
-	}
-	return c
-}
-
-// looks are those that found nothing under the tuples of a connection to be.
-type looks struct{ orig, reply look }
-
-// look is one for a tuple with this hash.
-type look struct {
-	hash uint32
-	gap  gap
-}
-
-// remove takes an entry out.
-func (t *Table) remove(c *conn) {
-	o := t.placed(c)
-	t.takeOut(&o)
-}
-
-// placed is an entry with the hashes it stands under.
-type placed struct {
-	conn        *conn
-	orig, reply uint32
-}
-
-func (t *Table) placed(c *conn) placed {
-	orig := c.orig()
-	p := placed{conn: c, orig: orig.hash()}
-	p.reply = p.orig
-	if c.translated() {
-		reply := c.reply()
-		p.reply = reply.hash()
-	}
-	return p
-}
-
-func (t *Table) takeOut(p *placed) {
-	c := p.conn
-	t.index.remove(p.orig, placeOf(c, false))
-	if c.translated() {
-		t.index.remove(p.reply, placeOf(c, true))
-	}
-	c.due = never
-	t.conns.drop(c)
-}
-
 // expire makes c unfindable at once; it goes with the next Expire.
 func (t *Table) expire(c *conn) {
 	t.touch(c)

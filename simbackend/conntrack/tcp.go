@@ -43,11 +43,11 @@ type peer struct {
 	state  TCPState
 }
 
-// openTCP starts both peers from the first segment of a connection.
+// openTCP starts both peers, which are zero, from the first segment of a connection.
 func (c *conn) openTCP(s *segment) {
 	src, dst := &c.peers[0], &c.peers[1]
-	*src = peer{low: s.seq, high: s.end() + 1, window: max(s.window, 1), state: TCPSynSent}
-	*dst = peer{high: 1, window: 1}
+	src.low, src.high, src.window, src.state = s.seq, s.end()+1, max(s.window, 1), TCPSynSent
+	dst.high, dst.window = 1, 1
 	if s.has(flagSYN) {
 		src.scale = s.scaleOption()
 	} else {
