@@ -61,25 +61,17 @@ func (c caller) syn(n int) []byte {
 	}.Bytes()
 }
 
-// redirect makes of a SYN the one that opens connection n.
-func (c caller) redirect(f []byte, n int) {
-	client := c.client(n).As4()
-	change := func(at int, v uint16, sums ...int) {
-		old := binary.BigEndian.Uint16(f[at:])
-		for _, s := range sums {
-			binary.BigEndian.PutUint16(f[s:], packet.Update16(binary.BigEndian.Uint16(f[s:]), old, v))
-		}
-		binary.BigEndian.PutUint16(f[at:], v)
-	}
-	const ipSum, address, port, tcpSum = 24, 28, 34, 50
-	change(address, binary.BigEndian.Uint16(client[2:]), ipSum, tcpSum)
-	change(port, clientPort(n), tcpSum)
-}
-
+// syns lie behind each other in memory, as those of a capture.
 func (c caller) syns(n int) [][]byte {
-	frames := make([][]byte, n)
+	frames, memory := make([][]byte, n), []byte(nil)
 	for i := range frames {
-		frames[i] = c.syn(i)
+		f := c.syn(i)
+		if memory == nil {
+			memory = make([]byte, 0, n*len(f))
+		}
+		at := len(memory)
+		memory = append(memory, f...)
+		frames[i] = memory[at:len(memory):len(memory)]
 	}
 	return frames
 }

@@ -14,8 +14,10 @@ import (
 // flowCounts are the numbers of known connections.
 var flowCounts = []int{1, 64, 1_000, 10_000, 100_000}
 
-// newFlows is how many connections are opened: more than OVS can open in the windows.
-const newFlows = 1_000_000
+const (
+	newFlows  = 1_000_000 // connections that are opened: more than OVS can open in the windows
+	newWindow = 100_000   // that the simulator opens in a window: some more than OVS does
+)
 
 func run(ctx context.Context, o options) error {
 	if o.unpack {

@@ -51,8 +51,8 @@ func simulateKnown(ctx context.Context, t model.Topology, c caller, frames [][]b
 	return each, all(out, sent)
 }
 
-// simulateNew sends frames once, of which each opens a connection, in as many windows as they make. The table is empty at
-// first, as that of OVS is.
+// simulateNew sends frames once, of which each opens a connection, in as many windows as they make. As in OVS, the table
+// is empty at first.
 func simulateNew(ctx context.Context, t model.Topology, c caller, frames [][]byte) (time.Duration, error) {
 	sw, err := newSimulator(ctx, t)
 	if err != nil {
@@ -61,7 +61,7 @@ func simulateNew(ctx context.Context, t model.Topology, c caller, frames [][]byt
 	in, out := datapath.Injection{InPort: openflow.PortNo(c.port)}, 0
 	emit := func(datapath.Output) { out++ }
 	least := time.Duration(0)
-	for w := range slices.Chunk(frames, len(frames)/windows) {
+	for w := range slices.Chunk(frames, newWindow) {
 		from := ownTime()
 		for _, f := range w {
 			in.Frame = f
