@@ -28,7 +28,7 @@ type slot struct {
 type microflow struct {
 	key flow.Microflow
 	*outcome
-	trail *trail // behind the ct() that the outcome ends with, the latest first
+	sequel
 }
 
 const (
@@ -84,14 +84,14 @@ func (c *emc) admits() bool {
 	return c.turn%seldom == 0
 }
 
-// remember enters a microflow, and returns where what follows its ct() is to be remembered.
-func (c *emc) remember(hash uint64, key *flow.Microflow, o *outcome) **trail {
+// remember enters a microflow, and returns its sequel.
+func (c *emc) remember(hash uint64, key *flow.Microflow, o *outcome) *sequel {
 	if 2*c.held >= len(c.slots) && len(c.slots) < maxSlots {
 		c.resize()
 	}
 	m := &microflow{key: *key, outcome: o}
 	c.put(slot{hash, m})
-	return &m.trail
+	return &m.sequel
 }
 
 // resize leaves out the dead, and doubles the slots unless those were many.

@@ -161,8 +161,8 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 		stack = *st.stack
 	}
 	if p.fork != nil {
-		if o, trails := s.behind(c, p.fork, p.trails); o != nil {
-			s.replay(c, o, trails, level+1)
+		if o, next := s.behind(c, p.fork, p.sequel); o != nil {
+			s.replay(c, o, next, level+1)
 			return
 		}
 	}

@@ -154,21 +154,21 @@ func (s *Switch) recall(in datapath.Injection) bool {
 	hash := key.Hash()
 	m := s.cache.find(hash, key)
 	if m != nil && !m.dead {
-		s.replay(s.frame(in, layout), m.outcome, &m.trail, 0)
+		s.replay(s.frame(in, layout), m.outcome, &m.sequel, 0)
 		return true
 	}
 	wanted := m != nil || s.cache.again(hash)
 	if o := s.cache.start.find(&at.view, &s.cache.work); o != nil {
-		var trails **trail
+		var next *sequel
 		if wanted && s.cache.admits() {
-			trails = s.cache.remember(hash, key, o)
+			next = s.cache.remember(hash, key, o)
 		}
 		s.cache.earn()
-		s.replay(s.frame(in, layout), o, trails, 0)
+		s.replay(s.frame(in, layout), o, next, 0)
 		return true
 	}
 	if wanted || s.cache.affords() {
-		at.place, at.microflow, at.hash, at.trails = &s.cache.start, wanted, hash, nil
+		at.place, at.microflow, at.hash, at.sequel = &s.cache.start, wanted, hash, nil
 	}
 	return false
 }

@@ -93,13 +93,19 @@ func (f *frame) own() (x own) {
 	return x
 }
 
+// sequel is what a microflow does behind the ct() that an outcome ends with.
+type sequel struct {
+	trail *trail         // for what was found there; the latest first
+	hint  conntrack.Hint // at the connection that was found last
+}
+
 // trail is a pass of a microflow behind a ct(): the outcome for what was found there.
 type trail struct {
 	*outcome
 	own
 	after *common
 	next  *trail // after the same ct(), for other findings
-	trail *trail // behind the ct() that the outcome ends with, the latest first
+	sequel
 }
 
 // find is the trail for what was found of a frame, if it is still good.
@@ -134,7 +140,7 @@ type spot struct {
 
 	microflow bool // as a microflow too
 	hash      uint64
-	trails    **trail // or among the trails behind a ct()
+	sequel    *sequel // or among the trails behind a ct()
 	after     *common
 	own       own
 }
@@ -154,17 +160,17 @@ func (s *Switch) remember(at *spot, f *frame, p *pass, level int) {
 	p.fork = r.fork
 	switch {
 	case at.microflow:
-		p.trails = s.cache.remember(at.hash, at.view.Microflow(), o)
-	case at.trails != nil:
-		p.trails = at.add(o)
+		p.sequel = s.cache.remember(at.hash, at.view.Microflow(), o)
+	case at.sequel != nil:
+		p.sequel = at.add(o)
 	}
 }
 
-// add enters an outcome among trails, and returns where those behind it are.
-func (at *spot) add(o *outcome) **trail {
+// add enters an outcome among trails, and returns its sequel.
+func (at *spot) add(o *outcome) *sequel {
 	t := &trail{outcome: o, own: at.own, after: at.after}
-	t.add(at.trails)
-	return &t.trail
+	t.add(&at.sequel.trail)
+	return &t.sequel
 }
 
 // retrace makes a result of a pass. fields is what the frame's bytes are known to hold.
@@ -218,9 +224,9 @@ func (p *pass) lasting(r *conntrack.Request) *conntrack.Request {
 }
 
 // replay does to a frame what its pass on a level came to, and what the passes behind it did, and sends it through
-// the tables from where nothing is remembered. trails is where it is to be found, and kept, what its microflow does
-// behind the ct(); nil if nobody wants to know.
-func (s *Switch) replay(f *frame, o *outcome, trails **trail, level int) {
+// the tables from where nothing is remembered. next is what is known, and to be known, of its microflow behind the
+// ct(); nil if nobody wants to know.
+func (s *Switch) replay(f *frame, o *outcome, next *sequel, level int) {
 	f.ct.Frame, f.ct.L3, f.ct.EtherType, f.ct.Recirc = f.Bytes(), int(f.L3), openflow.EthTypeIPv4, 0
 	for ; ; level++ {
 		s.cache.hits++
@@ -233,42 +239,46 @@ func (s *Switch) replay(f *frame, o *outcome, trails **trail, level int) {
 		if k == nil {
 			return
 		}
-		s.ct.Execute(s.now, &f.ct, k.request)
+		if next == nil {
+			s.ct.Execute(s.now, &f.ct, k.request)
+		} else {
+			s.ct.ExecuteHinted(s.now, &f.ct, k.request, &next.hint)
+		}
 		if level >= maxRecirc {
 			return
 		}
-		if o, trails = s.behind(f, k, trails); o == nil {
+		if o, next = s.behind(f, k, next); o == nil {
 			s.recirculate(f, &k.frozen, k.table, k.stack, level)
 			return
 		}
 	}
 }
 
-// behind is what a frame comes to behind a ct(), and the trails behind that. If it is not known, the next pass will
-// be remembered.
-func (s *Switch) behind(f *frame, k *fork, trails **trail) (*outcome, **trail) {
+// behind is what a frame comes to behind a ct(), and what follows that. If it is not known, the next pass will be
+// remembered.
+func (s *Switch) behind(f *frame, k *fork, next *sequel) (*outcome, *sequel) {
 	m := &f.ct.Meta
 	at := &s.spot
-	if trails != nil {
+	if next != nil {
 		at.own = f.own()
-		if t := (*trails).find(m, at.own); t != nil {
-			return t.outcome, &t.trail
+		if t := next.trail.find(m, at.own); t != nil {
+			return t.outcome, &t.sequel
 		}
 		at.after = s.cache.commons.of(commonly(m))
 	}
-	at.trails = trails
+	at.sequel = next
 	if _, ok := at.view.Read(f.Bytes(), k.frozen.InPort()); !ok {
 		return nil, nil
 	}
 	c := connection(m)
 	at.view.SetConnection(&c)
 	if o := k.find(&at.view, &s.cache.work); o != nil {
-		if trails != nil {
-			trails = at.add(o)
+		if next != nil {
+			next = at.add(o)
 		}
-		return o, trails
+		return o, next
 	}
-	if trails != nil || s.cache.affords() {
+	if next != nil || s.cache.affords() {
 		at.place, at.microflow = &k.megaflows, false
 	}
 	return nil, nil
