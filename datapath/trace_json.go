@@ -1,6 +1,7 @@
 package datapath
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -42,8 +43,14 @@ type branch struct {
 	Children []branch         `json:"children,omitempty"`
 }
 
-// MarshalJSON implements json.Marshaler.
-func (n Nodes) MarshalJSON() ([]byte, error) { return json.Marshal(n.tree()) }
+// MarshalJSON implements json.Marshaler. Whether "->" is escaped is for the caller's encoder to say.
+func (n Nodes) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(n.tree())
+	return b.Bytes(), err
+}
 
 func (n Nodes) tree() (list []branch) {
 	for i := 0; i < n.Len(); {

@@ -1,6 +1,7 @@
 package datapath_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -66,6 +67,14 @@ func TestStepsInJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &back))
 	require.Equal(t, steps, back)
 	require.ErrorContains(t, json.Unmarshal([]byte(`[{"kind": "odd"}]`), &back), `"odd"`)
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	require.NoError(t, e.Encode(steps))
+	require.Contains(t, raw.String(), `"load:5-\u003eNXM_NX_REG0[]"`)
+	raw.Reset()
+	e.SetEscapeHTML(false)
+	require.NoError(t, e.Encode(steps))
+	require.Contains(t, raw.String(), `"load:5->NXM_NX_REG0[]"`)
 	none, err := json.Marshal(datapath.Nodes{})
 	require.NoError(t, err)
 	require.Equal(t, "null", string(none))
