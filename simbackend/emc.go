@@ -16,6 +16,9 @@ type emc struct {
 	turn  uint64 // whose turn it is to give way
 	seen  []uint16
 	first uint64 // microflows met for the first time since seen has been this large
+
+	asked, found int // lately
+	rest         int // frames for which it is not asked
 }
 
 // slot is a place for a microflow.
@@ -37,9 +40,26 @@ const (
 	maxSlots = 1 << 15
 	crowded  = maxSlots / 2
 	seldom   = 32
+	judged   = 4 * crowded // looks after which it is judged: what it can hold comes several times in as many
+	unlucky  = 8
 	minSeen  = 1 << 10
 	maxSeen  = 1 << 16
 )
+
+// resting reports whether the next frame is not worth a look: of those before, few were known. After a while it is tried again.
+func (c *emc) resting() bool {
+	if c.rest > 0 {
+		c.rest--
+		return true
+	}
+	if c.asked++; c.asked == judged {
+		if c.found < judged/unlucky {
+			c.rest = unlucky * judged
+		}
+		c.asked, c.found = 0, 0
+	}
+	return false
+}
 
 // find returns what is remembered of a microflow, or nil. None stands behind a free slot.
 func (c *emc) find(hash uint64, key *flow.Microflow) *microflow {

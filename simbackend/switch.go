@@ -150,14 +150,17 @@ func (s *Switch) recall(in datapath.Injection) bool {
 	if !ok {
 		return false
 	}
-	key := at.view.Microflow()
-	hash := key.Hash()
-	m := s.cache.find(hash, key)
-	if m != nil && !m.dead {
-		s.replay(s.frame(in, layout), m.outcome, &m.sequel, 0)
-		return true
+	key, hash, wanted := at.view.Microflow(), uint64(0), false
+	if !s.cache.resting() {
+		hash = key.Hash()
+		m := s.cache.find(hash, key)
+		if m != nil && !m.dead {
+			s.cache.found++
+			s.replay(s.frame(in, layout), m.outcome, &m.sequel, 0)
+			return true
+		}
+		wanted = m != nil || s.cache.again(hash)
 	}
-	wanted := m != nil || s.cache.again(hash)
 	if o := s.cache.start.find(&at.view, &s.cache.work); o != nil {
 		var next *sequel
 		if wanted && s.cache.admits() {
