@@ -22,6 +22,7 @@ type Table struct {
 	waiting fragments
 	aborts  int
 	trial   *trial   // nil: what packets do lasts
+	spare   trial    // room for the next
 	mapping mapping  // of the packet that is looked at, if it may open a connection
 	opening bool     // the last packet found no connection, so that the next may open one too
 	over    []placed // memory of expireDue

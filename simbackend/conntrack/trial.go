@@ -22,7 +22,8 @@ type snapshot struct {
 // what it tracked is unknown to the table afterwards.
 func (t *Table) Try(f func()) {
 	aborts, waiting := t.aborts, t.waiting
-	t.trial, t.waiting = &trial{}, waiting.clone()
+	t.spare.added, t.spare.touched = t.spare.added[:0], t.spare.touched[:0]
+	t.trial, t.waiting = &t.spare, waiting.clone()
 	defer func() {
 		t.undo()
 		t.aborts, t.waiting, t.trial = aborts, waiting, nil
