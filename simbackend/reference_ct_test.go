@@ -113,7 +113,7 @@ func (r *reference) track(x *wire, q request) {
 	}
 	s, ok := segmentOf(dissect(x.bytes))
 	if !ok {
-		m.state, m.conn = openflow.CTInv, nil
+		m.state = openflow.CTInv
 		m.write(q.zone, nil, datapath.Tuple{})
 		r.met[stateName(m.state)]++
 		return
@@ -121,7 +121,15 @@ func (r *reference) track(x *wire, q request) {
 	if m.zone != q.zone {
 		m.state = 0
 	}
-	c, t := r.connectionOf(x, s, q)
+	c, reply := r.find(q.zone, s.tuple, m.state)
+	if c != nil && c.over { // it only holds its translated tuple
+		m.state |= openflow.CTInv
+		m.write(q.zone, nil, datapath.Tuple{})
+		r.met[stateName(m.state)]++
+		return
+	}
+	m.reply = reply
+	c, t := r.belongs(x, c, s, q)
 	m.write(q.zone, c, t)
 	r.met[stateName(m.state)]++
 	if c != nil {
@@ -133,15 +141,10 @@ func (r *reference) track(x *wire, q request) {
 	}
 }
 
-// connectionOf finds the connection of a frame, moves it on, or opens one. t is the tuple that the frame has if it has none.
-func (r *reference) connectionOf(x *wire, s segment, q request) (c *connection, t datapath.Tuple) {
+// belongs moves the connection of a frame on, or opens one. t is the tuple that the frame has if it has none.
+func (r *reference) belongs(x *wire, c *connection, s segment, q request) (_ *connection, t datapath.Tuple) {
 	m := &x.found
 	t = s.tuple
-	c, m.reply = r.find(q.zone, t, m.state)
-	if c != nil && c.over { // it only holds its translated tuple
-		m.state = openflow.CTInv
-		return nil, datapath.Tuple{}
-	}
 	if c != nil && m.state&natted != 0 {
 		t = c.Orig
 		if m.reply {
@@ -151,7 +154,6 @@ func (r *reference) connectionOf(x *wire, s segment, q request) (c *connection, 
 	if c == nil && q.NAT == nil && m.state&natted != 0 && m.orig.Proto == t.Proto { // changed since it was translated
 		if c, _ = r.find(m.zone, m.orig, 0); c != nil {
 			r.met["by original tuple"]++
-			r.unclear = r.unclear || c.nat != 0 && c.Orig != m.orig && !c.same() // ovs-vswitchd ends here
 		}
 	}
 	if c != nil && q.Force && m.reply {

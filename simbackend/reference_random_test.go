@@ -276,11 +276,16 @@ func (a author) choice(table int, proto string) []string {
 			all = append(all, a.lessons(proto)...)
 		}
 	case a.kind >= tracking:
-		all = append(all, "move:NXM_NX_CT_MARK[]->NXM_NX_REG2[]", "move:NXM_NX_CT_LABEL[64..111]->NXM_OF_ETH_DST[]", "move:NXM_NX_CT_STATE[0..7]->NXM_OF_ETH_SRC[0..7]",
+		all = append(all, "push:NXM_OF_ETH_SRC[0..7]", "push:NXM_OF_ETH_SRC[0..7]", "pop:NXM_NX_REG3[0..7]", "pop:NXM_NX_REG3[0..7]", "move:NXM_NX_CT_MARK[]->NXM_NX_REG2[]", "move:NXM_NX_CT_LABEL[64..111]->NXM_OF_ETH_DST[]", "move:NXM_NX_CT_STATE[0..7]->NXM_OF_ETH_SRC[0..7]",
 			"move:NXM_NX_CT_ZONE[]->NXM_OF_ETH_SRC[16..31]")
 		if proto != "arp" && proto != "" {
 			all = append(all, "move:NXM_NX_CT_NW_SRC[]->NXM_NX_REG2[]", "clone(ct(commit,zone=1),mod_dl_src:02:00:00:00:00:01,output:2)",
 				"move:NXM_NX_CT_TP_DST[]->NXM_NX_REG3[0..15]", "clone("+a.ct(table)+",output:2)")
+			if table < lastTable { // the second time as something else
+				for _, change := range []string{"mod_tp_src:8080", fmt.Sprint("mod_tp_dst:", a.number()), "load:1->NXM_OF_ICMP_CODE[]"} {
+					all = append(all, fmt.Sprintf("ct(zone=1),%s,ct(zone=1,table=%d)", change, table+1))
+				}
+			}
 		}
 	}
 	if a.kind != tagging { // behind two tags, a frame that was sent to the controller is read in another way
@@ -312,9 +317,10 @@ func (a author) aboutProto(proto string) (all []string) {
 			all = append(all, "move:NXM_NX_REG2[0..15]->NXM_OF_IP_DST[0..15]", "set_field:10.1.0.0/255.255.0.0->ip_src")
 		}
 	}
+	const port = "mod_tp_src:8080"
 	switch proto {
 	case "tcp", "udp", "tcp6", "udp6":
-		all = append(all, fmt.Sprint("mod_tp_dst:", a.number()), "mod_tp_src:8080")
+		all = append(all, fmt.Sprint("mod_tp_dst:", a.number()), port, port, port)
 		if a.kind != translating {
 			all = append(all, "load:1->NXM_OF_"+strings.ToUpper(proto[:3])+"_SRC[0]")
 		}

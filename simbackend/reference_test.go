@@ -3,8 +3,8 @@ package simbackend_test
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"hpnn/datapath"
@@ -25,7 +25,7 @@ type reference struct {
 	conns   []*connection
 	outputs []datapath.Output // of the frame at hand
 	met     map[string]int    // how often something was done, by name
-	unclear bool              // what OVS does is chance, or its end: two connections claim one frame, say
+	unclear bool              // what OVS does is chance: two connections claim one frame, say
 }
 
 // kept is a rule in a table.
@@ -114,7 +114,7 @@ func (p *pass) satisfies(m openflow.Match, port openflow.Value) bool {
 // run executes a list of actions.
 func (p *pass) run(actions []openflow.Action) {
 	for _, a := range actions {
-		p.met[strings.TrimPrefix(fmt.Sprintf("%T", a), "openflow.")]++
+		p.met[reflect.TypeOf(a).Name()]++
 		if end := p.do(a); end || p.exited {
 			return
 		}
