@@ -53,7 +53,7 @@ func tableAgainstScan(t *testing.T, rng *rand.Rand, ports int) {
 			if reply != orig.reverse() || rng.IntN(4) == 0 {
 				fresh.translate(StateDNAT, &reply)
 			}
-			table.add(fresh, lookFor(&table.index, orig), lookFor(&table.index, reply))
+			table.add(fresh, lookFor(&table.index, orig.hash()), lookFor(&table.index, reply.hash()))
 			all = append(all, fresh)
 			require.Equal(t, orig, fresh.orig())
 			require.Equal(t, reply, fresh.reply())
@@ -92,28 +92,89 @@ func scan(all []*conn, k, at key, now int64) match {
 	return match{}
 }
 
-// lookFor ends where nothing stands under the hash of a tuple, whether it may be entered or not.
-func lookFor(x *index, k key) look {
-	hash := k.hash()
-	g := gap{at: x.home(hash), sole: true}
-	for ; x.slots[g.at].place != 0; g.at = (g.at + 1) & uint32(len(x.slots)-1) {
-		g.sole = g.sole && x.slots[g.at].hash != hash
+// lookFor ends where nothing stands under a hash, whether it may be entered or not.
+func lookFor(x *index, hash uint32) look {
+	x.settle()
+	g := gap{sole: true}
+	for at := x.home(hash); ; at = x.after(at) {
+		for n := range filled(x.tags[at]) {
+			g.sole = g.sole && x.slots[at*groupSize+n].hash != hash
+		}
+		if g.at = uint32(at*groupSize + filled(x.tags[at])); !full(x.tags[at]) {
+			return look{hash, g}
+		}
 	}
-	return look{hash, g}
 }
 
 // TestNewestFirstAfterGrowth also where the entries of a hash go round the end of the table.
 func TestNewestFirstAfterGrowth(t *testing.T) {
-	for _, home := range []uint32{0, minSlots / 16, minSlots/8 - 1} {
+	for _, home := range []uint32{0, minGroups / 2, minGroups - 1} {
 		var x index
-		for i := range place(2 * minSlots) {
+		const entries = 2 * minGroups * groupSize
+		for i := range place(entries) {
 			x.reserve()
 			x.push(home, i+1)
 		}
-		for i := range place(2 * minSlots) {
-			at := (x.home(home) + uint32(i)) & uint32(len(x.slots)-1)
-			require.Equal(t, 2*minSlots-i, x.slots[at].place, "home %d", home)
+		for i := range entries {
+			at := (x.home(home)*groupSize + i) % len(x.slots)
+			require.Equal(t, place(entries-i), x.slots[at].place, "home %d", home)
 		}
+	}
+}
+
+// TestIndexAgainstProbing holds the index, crowded as it never is, against what it stands for: slots that are
+// probed one by one.
+func TestIndexAgainstProbing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range 30 {
+		x := index{tags: make([]uint64, minGroups), slots: make([]slot, minGroups*groupSize)}
+		var all []slot
+		for n := range 3000 {
+			if room := len(x.slots) - 8 - len(all); room > 0 && rng.IntN(5) < 3 {
+				home := uint32(rng.IntN(4)*rng.IntN(5)) % minGroups
+				s := slot{hash: home | uint32(rng.IntN(3))<<24 | uint32(rng.IntN(3))<<8, place: place(n + 1)}
+				x.insert(s.hash, s.place, lookFor(&x, s.hash).gap)
+				all = append(all, s)
+			} else if len(all) > 0 {
+				i := rng.IntN(len(all))
+				x.remove(all[i].hash, all[i].place)
+				all = slices.Delete(all, i, i+1)
+			}
+			if rng.IntN(20) == 0 {
+				x.settle()
+				requireFound(t, &x, all)
+			}
+		}
+	}
+}
+
+// requireFound: all entries of a hash lie between its home and the next empty slot, the newest first, with the right
+// tags, and nothing else is anywhere.
+func requireFound(t *testing.T, x *index, all []slot) {
+	require.Equal(t, len(all), x.used)
+	held := 0
+	byHash := map[uint32][]place{}
+	for g, tags := range x.tags {
+		held += filled(tags)
+		for i := range groupSize {
+			s, mark := x.slots[g*groupSize+i], tags>>(i*8)&0xff
+			if s.place == 0 && mark != 0 || s.place != 0 && mark != tag(s.hash) {
+				t.Fatalf("slot %d of group %d has %v and the tag %#x", i, g, s, mark)
+			}
+		}
+	}
+	require.Equal(t, len(all), held)
+	for _, s := range slices.Backward(all) {
+		byHash[s.hash] = append(byHash[s.hash], s.place)
+	}
+	for hash, want := range byHash {
+		var got []place
+		for at := x.home(hash) * groupSize; x.slots[at].place != 0; at = (at + 1) % len(x.slots) {
+			if x.slots[at].hash == hash {
+				got = append(got, x.slots[at].place)
+			}
+		}
+		require.Equal(t, want, got)
 	}
 }
 

@@ -102,7 +102,9 @@ func (t *Table) expireDue(now int64, due []timer) {
 	}
 	for i := range over {
 		t.index.fetch(over[i].orig)
+		t.index.fetchSlots(over[i].orig)
 		t.index.fetch(over[i].reply)
+		t.index.fetchSlots(over[i].reply)
 	}
 	for i := range over {
 		t.takeOut(&over[i])
