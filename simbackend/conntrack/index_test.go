@@ -72,6 +72,34 @@ func tableAgainstScan(t *testing.T, rng *rand.Rand, ports int) {
 	require.Len(t, recalled, 3, "hints have told of connections in both directions, translated and not")
 }
 
+// TestManyAgainstMap: what was entered and not removed is found, and nothing else, while the table grows, and however many
+// slots are late.
+func TestManyAgainstMap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	table, held := New(Config{}), map[key]*conn{}
+	for range 200_000 {
+		k := key{src: newEndpoint(uint32(rng.IntN(3)), uint16(rng.IntN(20_000))), dst: newEndpoint(9, 80), proto: protoTCP}
+		hash := k.hash()
+		found, free := table.index.find(&table.conns, &k, hash, 0)
+		require.Same(t, held[k], found.conn)
+		switch {
+		case found.conn == nil:
+			c, reply := table.conns.put(&k), k.reverse()
+			c.expires = 1
+			reply.src = newEndpoint(uint32(rng.IntN(4)), 8080)
+			c.translate(StateDNAT, &reply)
+			_, other := table.index.find(&table.conns, &reply, reply.hash(), 0)
+			table.add(c, look{hash, free}, look{reply.hash(), other})
+			held[k] = c
+		case rng.IntN(4) == 0:
+			table.remove(found.conn)
+			delete(held, k)
+		}
+	}
+	require.Equal(t, len(held), table.Len())
+	require.Greater(t, table.Peak(), 30_000)
+}
+
 // scan is what findAt is to find.
 func scan(all []*conn, k, at key, now int64) match {
 	for _, c := range slices.Backward(all) {
@@ -176,33 +204,6 @@ func requireFound(t *testing.T, x *index, all []slot) {
 		}
 		require.Equal(t, want, got)
 	}
-}
-
-func TestHashIsSymmetric(t *testing.T) {
-	k := key{src: newEndpoint(0x0a000001, 1000), dst: newEndpoint(0x0a000101, 80), zone: 7, proto: protoTCP}
-	back := k.reverse()
-	require.NotEqual(t, k, back)
-	require.Equal(t, k.hash(), back.hash())
-	other := k
-	other.zone++
-	require.NotEqual(t, k.hash(), other.hash())
-}
-
-// TestKeyOfTuple: keys survive the way through their public form.
-func TestKeyOfTuple(t *testing.T) {
-	ping := key{src: newEndpoint(1, 9).withType(8), dst: newEndpoint(2, 9).withType(0), zone: 3, proto: protoICMP}
-	for _, k := range []key{
-		ping,
-		ping.reverse(),
-		{src: newEndpoint(1, 1000), dst: newEndpoint(2, 80), zone: 3, proto: protoTCP},
-		{src: newEndpoint(1, 0), dst: newEndpoint(2, 0), zone: 3, proto: 47},
-	} {
-		got, ok := keyOf(k.tuple(), 3)
-		require.True(t, ok)
-		require.Equal(t, k, got)
-	}
-	_, ok := keyOf(Tuple{Proto: protoICMP, SrcPort: 3}, 0)
-	require.False(t, ok)
 }
 
 func TestScaleOptions(t *testing.T) {

@@ -47,6 +47,36 @@ func (m *Meta) Clear() {
 // MAC, VLAN, TTL and TOS changes do not count.
 func (m *Meta) HeaderChanged() { m.conn = nil }
 
+// write leaves the findings in the packet: the connection's original tuple, mark and
+// label, else the packet's own tuple, else nothing.
+func (m *Meta) write(zone uint16, c *conn, l *lookup) {
+	m.State |= StateTrk
+	m.Zone = zone
+	switch {
+	case c != nil:
+		orig := c.orig()
+		m.Mark, m.Label = c.mark, c.label
+		orig.write(&m.Orig)
+	case l != nil:
+		m.Mark, m.Label = 0, Label{}
+		l.key.write(&m.Orig)
+	default:
+		m.Mark, m.Label, m.Orig = 0, Label{}, Tuple{}
+	}
+}
+
+// exec writes the action's mark and label into the packet and the connection.
+func (m *Meta) exec(c *conn, r *Request) {
+	if r.MarkMask != 0 {
+		m.Mark = r.Mark&r.MarkMask | m.Mark&^r.MarkMask
+		c.mark = m.Mark
+	}
+	if r.LabelMask != (Label{}) {
+		m.Label = m.Label.set(r.Label, r.LabelMask)
+		c.label = m.Label
+	}
+}
+
 const (
 	etherIPv4 = 0x0800
 	ipHeader  = 20
