@@ -181,14 +181,12 @@ func tell(t *testing.T, g dice, frames int) *story {
 			s.check(s.both.left())
 		}
 	}
-	if !s.twin.unclear {
-		s.check(s.both.left())
-	}
+	s.check(s.both.left())
 	return s
 }
 
 func (s *story) check(difference string) {
-	if difference == "" {
+	if difference == "" || s.twin.unclear {
 		return
 	}
 	s.Logf("%s\nafter %d events, of which these matter:", difference, len(s.events))
