@@ -49,10 +49,12 @@ func (c *cache) affords() bool {
 func (c *cache) earn() { c.credit = min(c.credit+1, mostCredit) }
 
 // enter keeps what a pass came to among the megaflows of its place.
-func (c *cache) enter(place *megaflows, v *flow.View, w *wildcards, o *outcome) {
+func (c *cache) enter(place *megaflows, v *flow.View, w *wildcards, o *outcome) *megaflow {
 	if c.total >= maxMegaflows {
 		c.endAll()
 		c.start, c.forks, c.total = nil, forks{}, 0
 	}
-	c.total += place.add(v, w, o, &c.work)
+	m, more := place.add(v, w, o, &c.work)
+	c.total += more
+	return m
 }

@@ -46,6 +46,7 @@ func (p *pass) commit() {
 // keep saves the fields as they are now and returns where.
 func (p *pass) keep() int32 {
 	p.keys = append(p.keys, p.key)
+	p.overlay()
 	return int32(len(p.keys) - 1)
 }
 
@@ -54,7 +55,17 @@ func (p *pass) keepFrame() int32 {
 	n := len(p.keys)
 	p.keys = slices.Grow(p.keys, 1)[:n+1]
 	p.keys[n].CopyFrame(&p.key)
+	p.overlay()
 	return int32(n)
+}
+
+// overlay keeps what was written of the fields that were saved, for a pass that is to be told again.
+func (p *pass) overlay() {
+	if p.recorded && p.trace != nil {
+		if o, ok := p.wildcards.overlay(&p.key); ok {
+			p.overlays = append(p.overlays, o)
+		}
+	}
 }
 
 // output composes sending the frame out, except to where it came from and to ports that do
@@ -194,6 +205,9 @@ func markWritten(r *conntrack.Request, f openflow.Field, mask openflow.Value) {
 func (p *pass) clearCT() {
 	p.tracked = false
 	p.key.SetConnection(&flow.Connection{})
+	if p.recorded {
+		p.wildcards.untrack()
+	}
 }
 
 // setConntrack makes the ct_ fields of a key what the tracker found.

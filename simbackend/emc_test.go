@@ -86,6 +86,16 @@ func (w *twins) varied(in datapath.Injection) datapath.Injection {
 	return in
 }
 
+// traced compares what would become of a frame.
+func (w *twins) traced(in datapath.Injection) {
+	w.Helper()
+	want, err := w.ordinary.Trace(w.Context(), in)
+	require.NoError(w, err)
+	got, err := w.cached.Trace(w.Context(), in)
+	require.NoError(w, err)
+	require.Equal(w, want, got)
+}
+
 // mend makes the checksums of an IPv4 frame follow a change at an even place.
 func mend(f []byte, at int, old, changed uint16) {
 	follow := func(sum int) {
@@ -114,6 +124,9 @@ func mend(f []byte, at int, old, changed uint16) {
 
 func (w *twins) one(in datapath.Injection) {
 	w.Helper()
+	if w.IntN(4) == 0 {
+		w.traced(in)
+	}
 	want, wantVerdict := sent(w.ordinary, in)
 	got, gotVerdict := sent(w.cached, in)
 	require.Equal(w, want, got, "%v", in)
@@ -154,12 +167,7 @@ func (w *twins) disturb() {
 		}
 	case 4:
 		if len(w.past) > 0 {
-			in := w.past[w.IntN(len(w.past))]
-			want, err := w.ordinary.Trace(w.Context(), in)
-			require.NoError(w, err)
-			got, err := w.cached.Trace(w.Context(), in)
-			require.NoError(w, err)
-			require.Equal(w, want, got)
+			w.traced(w.past[w.IntN(len(w.past))])
 		}
 	case 5:
 		w.changeFlow()

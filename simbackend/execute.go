@@ -30,22 +30,28 @@ func (s *Switch) walk(f *frame, table openflow.TableID, stack []openflow.Value, 
 	var at spot
 	if s.spot.place != nil {
 		at, s.spot = s.spot, spot{}
-		p.record()
+		if at.told == nil {
+			p.record()
+		}
 	}
 	p.stack = append(p.stack, stack...)
-	if p.trace == nil {
+	told := 0
+	switch {
+	case p.trace == nil:
 		p.translate(table)
-	} else {
-		root := p.trace.begin(p)
-		p.translate(table)
-		p.trace.end(p, root)
+	case at.told != nil:
+		p.trace.retell(p, at.told)
+	default:
+		told = p.trace.whole(p, table)
 	}
 	if !s.preview {
 		s.settle(p.learned)
 	}
 	s.fate.last, s.fate.err = p.last, p.err
 	if p.recorded {
-		s.remember(&at, f, p, level)
+		if m := s.remember(&at, f, p, level); m != nil && p.trace != nil {
+			p.trace.keep(m, p, told)
+		}
 	}
 	s.execute(f, p, p.steps, level)
 }
@@ -160,7 +166,11 @@ func (s *Switch) fork(f *frame, p *pass, steps []step, level int) {
 	if st.stack != nil {
 		stack = *st.stack
 	}
-	if p.fork != nil {
+	switch {
+	case p.fork == nil:
+	case s.tracer != nil:
+		s.foretell(c, &p.fork.megaflows, p.fork.frozen.InPort(), &c.ct.Meta)
+	default:
 		if o, next := s.behind(c, p.fork, p.sequel); o != nil {
 			s.replay(c, o, next, level+1)
 			return

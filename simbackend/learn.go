@@ -225,6 +225,7 @@ func (p *pass) learn(c *learnCode) bool {
 	r := p.sw.tables[c.action.Table].exact(&value, mask, c.action.Priority)
 	switch {
 	case p.preview && r != nil:
+		p.fleeting = true
 		return true
 	case waiting != nil && c.agrees(&waiting.flow, &p.key):
 		return true

@@ -35,8 +35,8 @@ const (
 	minMegaflows = 8
 )
 
-// find returns what frames like v come to, or nil. k is to work in.
-func (all megaflows) find(v *flow.View, k *flow.Key) *outcome {
+// find returns the megaflow of frames like v, or nil. k is to work in.
+func (all megaflows) find(v *flow.View, k *flow.Key) *megaflow {
 	var choice *flow.Choice
 	for _, t := range all {
 		if t.choice != choice && t.choice != nil {
@@ -44,7 +44,7 @@ func (all megaflows) find(v *flow.View, k *flow.Key) *outcome {
 			choice.Apply(v, k)
 		}
 		if m := t.slots[t.place(t.hash(v), v)].megaflow; m != nil && !m.dead {
-			return m.outcome
+			return m
 		}
 	}
 	return nil
@@ -81,15 +81,16 @@ func (t *wildcarded) matches(m *megaflow, v *flow.View) bool {
 }
 
 // add enters what a pass came to whose frame had the view v, of which it looked at what w says. k is to work in.
-// It returns how many megaflows there are more.
-func (all *megaflows) add(v *flow.View, w *wildcards, o *outcome, k *flow.Key) int {
+// It returns its megaflow, and how many there are more.
+func (all *megaflows) add(v *flow.View, w *wildcards, o *outcome, k *flow.Key) (m *megaflow, more int) {
 	before := all.count()
 	t := all.of(w)
 	if t.choice != nil {
 		t.choice.Apply(v, k)
 	}
 	t.reserve()
-	m, h := &megaflow{outcome: o}, t.hash(v)
+	m = &megaflow{outcome: o}
+	h := t.hash(v)
 	for _, p := range t.words {
 		m.value[p.word] = v[p.word] & p.mask
 	}
@@ -98,7 +99,7 @@ func (all *megaflows) add(v *flow.View, w *wildcards, o *outcome, k *flow.Key) i
 		t.used++
 	}
 	*at = megaslot{h, m}
-	return all.count() - before
+	return m, all.count() - before
 }
 
 func (all megaflows) count() (n int) {

@@ -161,13 +161,13 @@ func (s *Switch) recall(in datapath.Injection) bool {
 		}
 		wanted = m != nil || s.cache.again(hash)
 	}
-	if o := s.cache.start.find(&at.view, &s.cache.work); o != nil {
+	if m := s.cache.start.find(&at.view, &s.cache.work); m != nil {
 		var next *sequel
 		if wanted && s.cache.admits() {
-			next = s.cache.remember(hash, key, o)
+			next = s.cache.remember(hash, key, m.outcome)
 		}
 		s.cache.earn()
-		s.replay(s.frame(in, layout), o, next, 0)
+		s.replay(s.frame(in, layout), m.outcome, next, 0)
 		return true
 	}
 	if wanted || s.cache.affords() {

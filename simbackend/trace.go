@@ -23,6 +23,9 @@ func (s *Switch) previewed(in datapath.Injection) (datapath.Trace, error) {
 	if f == nil {
 		return datapath.Trace{}, fmt.Errorf("trace frame: %d bytes are shorter than an Ethernet header", len(in.Frame))
 	}
+	if s.ct.Idle() {
+		s.foretell(f, &s.cache.start, uint16(in.InPort), nil)
+	}
 	s.ct.Try(func() { s.walk(f, 0, nil, 0) })
 	return t.result(), nil
 }
@@ -71,6 +74,8 @@ type tracer struct {
 	doing   *code    // whose action is the latest,
 	done    int      // and which that is
 	ahead   int      // how many of the actions to come are written already
+
+	told map[*megaflow]*telling
 }
 
 func (t *tracer) reset() {
@@ -84,6 +89,7 @@ type span struct{ from, to int32 }
 // tracedPass is a datapath.Pass whose texts are not cut yet.
 type tracedPass struct {
 	resume, flow, final, datapath span
+	body                          span // between flow and final
 	table                         openflow.TableID
 	failure                       string
 	nodes                         span
@@ -128,6 +134,23 @@ func (t *tracer) begin(p *pass) int {
 
 // end closes it.
 func (t *tracer) end(p *pass, index int) {
+	t.final(p, index)
+	b := append(t.text, "\nDatapath actions: "...)
+	at := len(b)
+	b = appendSteps(b, p.steps, p.keys, &t.initial)
+	out := &t.passes[index]
+	out.datapath = span{int32(at), int32(len(b))}
+	b = append(b, '\n')
+	if p.err != nil {
+		text := p.err.Error()
+		out.failure = strings.ToUpper(text[:1]) + text[1:]
+		b = fmt.Appendf(b, "Translation failed (%s), packet is dropped.\n", out.failure)
+	}
+	t.text = b
+}
+
+// final ends the steps of a pass and writes the fields that it ends with.
+func (t *tracer) final(p *pass, index int) {
 	out := &t.passes[index]
 	out.nodes.to = int32(len(t.nodes))
 	b := append(t.text, "\nFinal flow: "...)
@@ -138,16 +161,6 @@ func (t *tracer) end(p *pass, index int) {
 		b = append(b, "unchanged"...)
 	}
 	out.final = span{int32(at), int32(len(b))}
-	b = append(b, "\nDatapath actions: "...)
-	at = len(b)
-	b = appendSteps(b, p.steps, p.keys, &t.initial)
-	out.datapath = span{int32(at), int32(len(b))}
-	b = append(b, '\n')
-	if p.err != nil {
-		text := p.err.Error()
-		out.failure = strings.ToUpper(text[:1]) + text[1:]
-		b = fmt.Appendf(b, "Translation failed (%s), packet is dropped.\n", out.failure)
-	}
 	t.text = b
 }
 

@@ -137,6 +137,7 @@ func (t *trail) add(first **trail) {
 type spot struct {
 	place *megaflows
 	view  flow.View // of the frame
+	told  *telling  // what is known of it already, if it is traced
 
 	microflow bool // as a microflow too
 	hash      uint64
@@ -145,18 +146,17 @@ type spot struct {
 	own       own
 }
 
-// remember keeps what came of a pass of a frame in its spot. If the pass cannot be repeated by that, it does
-// nothing.
-func (s *Switch) remember(at *spot, f *frame, p *pass, level int) {
+// remember keeps what came of a pass of a frame in its spot. If the pass cannot be repeated by that, it returns nil.
+func (s *Switch) remember(at *spot, f *frame, p *pass, level int) *megaflow {
 	if p.fleeting || p.err != nil || len(p.learned) > 0 {
-		return
+		return nil
 	}
 	r, ok := s.retrace(f.key, p, level)
 	if !ok {
-		return
+		return nil
 	}
 	o := s.cache.of(p.met).outcome(r)
-	s.cache.enter(at.place, &at.view, p.wildcards, o)
+	m := s.cache.enter(at.place, &at.view, p.wildcards, o)
 	p.fork = r.fork
 	switch {
 	case at.microflow:
@@ -164,6 +164,7 @@ func (s *Switch) remember(at *spot, f *frame, p *pass, level int) {
 	case at.sequel != nil:
 		p.sequel = at.add(o)
 	}
+	return m
 }
 
 // add enters an outcome among trails, and returns its sequel.
@@ -272,11 +273,11 @@ func (s *Switch) behind(f *frame, k *fork, next *sequel) (*outcome, *sequel) {
 	}
 	c := connection(m)
 	at.view.SetConnection(&c)
-	if o := k.find(&at.view, &s.cache.work); o != nil {
+	if m := k.find(&at.view, &s.cache.work); m != nil {
 		if next != nil {
-			next = at.add(o)
+			next = at.add(m.outcome)
 		}
-		return o, next
+		return m.outcome, next
 	}
 	if next != nil || s.cache.affords() {
 		at.place, at.microflow = &k.megaflows, false

@@ -55,6 +55,14 @@ func (w *wildcards) writeRef(r *flow.Ref) {
 	w.write(&m)
 }
 
+// untrack notes that nothing is left of what the tracker found.
+func (w *wildcards) untrack() {
+	m := flow.ConnectionMask()
+	for i := range m {
+		w.written[i] |= m[i]
+	}
+}
+
 // aside begins something whose writing is undone by what it returns.
 func (w *wildcards) aside() (undo func()) {
 	written := w.written

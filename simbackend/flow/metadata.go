@@ -54,6 +54,15 @@ func (k *Key) SetConnection(c *Connection) {
 	*(*[4]uint64)(k[wordCTv6:]) = [4]uint64{}
 }
 
+// ConnectionMask is the bits of a Key that SetConnection writes.
+func ConnectionMask() (mask Key) {
+	for w := wordMark; w < firstHeader; w++ {
+		mask[w] = ^uint64(0)
+	}
+	mask[wordMark] = 0xffffffff
+	return mask
+}
+
 // word is what of c stands in one word of a Key.
 func (c *Connection) word() uint64 {
 	return uint64(c.State)<<56 | uint64(c.Proto)<<48 | uint64(c.Zone)<<32 | uint64(c.SrcPort)<<16 | uint64(c.DstPort)
