@@ -24,6 +24,22 @@ func BenchmarkExplain(b *testing.B) {
 	})
 }
 
+// BenchmarkAppendTrace tells it as text alone.
+func BenchmarkAppendTrace(b *testing.B) {
+	sw, _ := nodeSwitch(b, "hpnn.yaml")
+	frames, text := syns(1_000), []byte(nil)
+	for _, f := range frames {
+		sw.Receive(datapath.Injection{InPort: 1, Frame: f}, nil)
+	}
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		var err error
+		if text, err = sw.AppendTrace(b.Context(), text[:0], datapath.Injection{InPort: 1, Frame: frames[n%len(frames)]}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func traced(b *testing.B, trace func(*simbackend.Switch, datapath.Injection) (datapath.Trace, error)) {
 	sw, _ := nodeSwitch(b, "hpnn.yaml")
 	frames := syns(1_000)

@@ -67,7 +67,11 @@ func (s *Switch) Trace(ctx context.Context, in datapath.Injection) (datapath.Tra
 		return datapath.Trace{}, fmt.Errorf("trace frame: %w", err)
 	}
 	defer s.mu.Unlock()
-	return s.previewed(in)
+	t, err := s.previewed(in)
+	if err != nil {
+		return datapath.Trace{}, err
+	}
+	return t.result(), nil
 }
 
 // PacketOut implements datapath.Bridge. Frames that leave go where OnOutput says.

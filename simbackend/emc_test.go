@@ -94,6 +94,9 @@ func (w *twins) traced(in datapath.Injection) {
 	got, err := w.cached.Trace(w.Context(), in)
 	require.NoError(w, err)
 	require.Equal(w, want, got)
+	text, err := w.cached.AppendTrace(w.Context(), []byte("before "), in)
+	require.NoError(w, err)
+	require.Equal(w, "before "+want.String(), string(text))
 }
 
 // mend makes the checksums of an IPv4 frame follow a change at an even place.

@@ -1,6 +1,7 @@
 package simbackend
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,24 +11,38 @@ import (
 	"hpnn/simbackend/flow"
 )
 
+// AppendTrace appends the text of what Trace tells, and takes no memory where that of b suffices.
+func (s *Switch) AppendTrace(ctx context.Context, b []byte, in datapath.Injection) ([]byte, error) {
+	if err := s.enter(ctx); err != nil {
+		return b, fmt.Errorf("trace frame: %w", err)
+	}
+	defer s.mu.Unlock()
+	t, err := s.previewed(in)
+	if err != nil {
+		return b, err
+	}
+	t.tell()
+	return append(b, t.text...), nil
+}
+
 // previewed traces a frame without consequences: what the connection tracker does is taken back, and
 // nothing is learned or counted.
-func (s *Switch) previewed(in datapath.Injection) (datapath.Trace, error) {
+func (s *Switch) previewed(in datapath.Injection) (*tracer, error) {
 	if _, err := s.port(in.InPort); err != nil {
-		return datapath.Trace{}, fmt.Errorf("trace frame: %w", err)
+		return nil, fmt.Errorf("trace frame: %w", err)
 	}
 	t := s.trace()
 	s.preview, s.fate = true, fate{}
 	defer func() { s.preview, s.tracer = false, nil }()
 	f := s.arrive(in)
 	if f == nil {
-		return datapath.Trace{}, fmt.Errorf("trace frame: %d bytes are shorter than an Ethernet header", len(in.Frame))
+		return nil, fmt.Errorf("trace frame: %d bytes are shorter than an Ethernet header", len(in.Frame))
 	}
 	if s.ct.Idle() {
 		s.foretell(f, &s.cache.start, uint16(in.InPort), nil)
 	}
 	s.ct.Try(func() { s.walk(f, 0, nil, 0) })
-	return t.result(), nil
+	return t, nil
 }
 
 // Explain executes a frame like Receive and also tells what happened to it, step by step.

@@ -68,7 +68,7 @@ func TestReport(t *testing.T) {
   frame new      4.000           -      -       0.100  40.0 x
       trace      0.500           -      -       0.017  30.0 x
 
-Millions a second of one core. A trace of OVS is ofproto/trace, which has no cache.
+Millions a second of one core. A trace is text, as ofproto/trace prints it, which has no cache; a structure is a trace as a value.
 `, "\n"), table.String())
 	writeBench(&bench, results)
 	require.Contains(t, bench.String(), "BenchmarkFrame/switch=ovs-cached/flows=64 1 300 ns/op\n")

@@ -11,7 +11,7 @@ import (
 
 // A result is the time that one core needs for a frame, or a trace, by a way of a switch.
 type result struct {
-	bench string // frame or trace
+	bench string // frame, trace (as text) or structure (a trace as such)
 	way   string // sim, ovs-cached or ovs-upcall
 	flows string // a number, or new; empty for traces
 	each  time.Duration
@@ -59,7 +59,7 @@ func writeTable(w io.Writer, results []result) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\nMillions a second of one core. A trace of OVS is ofproto/trace, which has no cache.")
+	_, err := fmt.Fprintln(w, "\nMillions a second of one core. A trace is text, as ofproto/trace prints it, which has no cache; a structure is a trace as a value.")
 	return err
 }
 

@@ -122,6 +122,10 @@ func (m *measurer) traces(ctx context.Context) error {
 		return err
 	}
 	m.add(result{"trace", "sim", "", each})
+	if each, err = simulateStructure(ctx, m.topology, m.caller, frames, m.window); err != nil {
+		return err
+	}
+	m.add(result{"structure", "sim", "", each})
 	l, err := newLab(ctx, m.build, rendered(m.topology).String(), m.outlets())
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -74,8 +73,25 @@ func simulateNew(ctx context.Context, t model.Topology, c caller, frames [][]byt
 	return least, all(out, len(frames))
 }
 
-// simulateTrace explains the frames as text.
+// simulateTrace explains the frames, as text.
 func simulateTrace(ctx context.Context, t model.Topology, c caller, frames [][]byte, window time.Duration) (time.Duration, error) {
+	var text []byte
+	return simulateTraces(ctx, t, c, frames, window, func(sw *simbackend.Switch, in datapath.Injection) (err error) {
+		text, err = sw.AppendTrace(ctx, text[:0], in)
+		return err
+	})
+}
+
+// simulateStructure explains them as structures.
+func simulateStructure(ctx context.Context, t model.Topology, c caller, frames [][]byte, window time.Duration) (time.Duration, error) {
+	return simulateTraces(ctx, t, c, frames, window, func(sw *simbackend.Switch, in datapath.Injection) error {
+		_, err := sw.Trace(ctx, in)
+		return err
+	})
+}
+
+func simulateTraces(ctx context.Context, t model.Topology, c caller, frames [][]byte, window time.Duration,
+	trace func(*simbackend.Switch, datapath.Injection) error) (time.Duration, error) {
 	sw, err := newSimulator(ctx, t)
 	if err != nil {
 		return 0, err
@@ -85,11 +101,9 @@ func simulateTrace(ctx context.Context, t model.Topology, c caller, frames [][]b
 		for range n {
 			in.Frame = frames[next%len(frames)]
 			next++
-			trace, failed := sw.Trace(ctx, in)
-			if failed != nil {
+			if failed := trace(sw, in); failed != nil {
 				err = failed
 			}
-			_, _ = io.WriteString(io.Discard, trace.String())
 		}
 	})
 	return each, err

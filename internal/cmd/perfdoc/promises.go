@@ -25,7 +25,7 @@ var promises = []promise{
 	{words: "1,000 connections", figure: times(frame+"ovs-cached/flows=1000", frame+"sim/flows=1000"), least: 2.5, unit: "x"},
 	{words: "10,000 connections", figure: times(frame+"ovs-cached/flows=10000", frame+"sim/flows=10000"), least: 3.5, unit: "x"},
 	{words: "every frame a new connection", figure: times(frame+"ovs-upcall/flows=new", frame+"sim/flows=new"), least: 20, unit: "x"},
-	{words: "trace as a structure", figure: mega("simbackend.Trace/structured"), least: 0.3, unit: "M/s"},
+	{words: "trace as a structure", figure: mega("benchovs.Structure/switch=sim"), least: 0.3, unit: "M/s"},
 	{words: "trace as text against pipelined ofproto/trace", figure: times("benchovs.Trace/switch=ovs-upcall", "benchovs.Trace/switch=sim"), least: 20, unit: "x"},
 	{words: "load 1,071 rules from text", figure: milli("simbackend.Load/rules=1071"), most: 1.5, unit: "ms"},
 	{words: "load 100,000 rules from text", figure: milli("simbackend.Load/rules=100000"), most: 100, unit: "ms"},
