@@ -61,10 +61,12 @@ func (p *pass) keepFrame() int32 {
 
 // overlay keeps what was written of the fields that were saved, for a pass that is to be told again.
 func (p *pass) overlay() {
-	if p.recorded && p.trace != nil {
-		if o, ok := p.wildcards.overlay(&p.key); ok {
-			p.overlays = append(p.overlays, o)
-		}
+	if !p.recorded || p.trace == nil {
+		return
+	}
+	var ok bool
+	if p.overlays, ok = p.wildcards.overlay(p.overlays, &p.key); ok {
+		p.overlaid++
 	}
 }
 

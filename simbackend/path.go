@@ -19,6 +19,7 @@ type path struct {
 	met      []met
 	outcomes []*outcome // others of which new ones are likely to be
 	hash     uint64
+	next     *path // of the same hash
 }
 
 // met is a lookup that a pass made, or a learned flow that it refreshed.
@@ -34,7 +35,7 @@ type met struct {
 // could win: where nothing matched, or what did has lower priority. So the flows that frames learn, most of
 // which come with a priority of their own, end few.
 type paths struct {
-	byHash map[uint64][]*path
+	byHash map[uint64]*path
 	alive  int
 	losers [lastTable + 1][]losers
 	owing  []*path // have counted what the rules do not know yet
@@ -51,7 +52,7 @@ const none = -1
 // maxPaths bounds the paths alive; then all are forgotten.
 const maxPaths = 1 << 16
 
-func newPaths() paths { return paths{byHash: map[uint64][]*path{}} }
+func newPaths() paths { return paths{byHash: map[uint64]*path{}} }
 
 // count adds a frame of the given length.
 func (c *paths) count(p *path, length int, now time.Duration) {
@@ -93,7 +94,7 @@ func (c *paths) of(all []met) *path {
 		}
 		hash = spread(hash ^ (seq<<8 | uint64(m.table)))
 	}
-	for _, p := range c.byHash[hash] {
+	for p := c.byHash[hash]; p != nil; p = p.next {
 		if slices.Equal(p.met, all) {
 			return p
 		}
@@ -101,13 +102,13 @@ func (c *paths) of(all []met) *path {
 	if c.alive >= maxPaths {
 		c.endAll()
 	}
-	p := &path{met: slices.Clone(all), hash: hash}
+	p := &path{met: slices.Clone(all), hash: hash, next: c.byHash[hash]}
 	for _, m := range all {
 		if !m.refreshed {
 			p.last = lookup{m.table, m.rule}
 		}
 	}
-	c.byHash[hash] = append(c.byHash[hash], p)
+	c.byHash[hash] = p
 	c.alive++
 	for i := range p.met {
 		c.watch(p, &p.met[i])
@@ -199,17 +200,21 @@ func (c *paths) end(p *path) {
 	}
 	p.dead = true
 	c.alive--
-	list := slices.DeleteFunc(c.byHash[p.hash], func(x *path) bool { return x == p })
-	if len(list) == 0 {
+	first := c.byHash[p.hash]
+	at := &first
+	for *at != p {
+		at = &(*at).next
+	}
+	if *at = p.next; first == nil {
 		delete(c.byHash, p.hash)
 	} else {
-		c.byHash[p.hash] = list
+		c.byHash[p.hash] = first
 	}
 }
 
 func (c *paths) endAll() {
-	for _, list := range c.byHash {
-		for _, p := range list {
+	for _, p := range c.byHash {
+		for ; p != nil; p = p.next {
 			p.dead = true
 		}
 	}

@@ -10,16 +10,16 @@ import (
 )
 
 // telling is what was written of a pass and came of it, to be told again of others of its megaflow: they meet the same
-// rules, and what actions write has the same values. Of the fields, only those differ that nobody looked at.
+// rules, and what actions write has the same values. Of the fields, only those differ that nobody looked at. There may be
+// thousands of them, so each is made of few pieces.
 type telling struct {
-	text   []byte         // between the fields and the final ones
+	text   []byte         // between the fields and the final ones, and what is behind those
+	behind int32          // where that begins
+	cut    span           // of it: the datapath actions
 	nodes  []datapath.Cut // of text
-	after  []byte         // behind the final fields
-	cut    span           // of after: the datapath actions
 	steps  []step
-	keys   []overlay // that steps refer to
-	final  overlay
-	output bool // the action set had one
+	fields []writtenWord // those that steps refer to, one overlay after the other, and the final ones
+	output bool          // the action set had one
 	last   lookup
 	fork   *fork
 }
@@ -27,30 +27,37 @@ type telling struct {
 // maxTold bounds the tellings that a tracer keeps; then it forgets them all.
 const maxTold = 1 << 12
 
-// overlay is what a pass has written of the fields.
-type overlay []writtenWord
-
+// writtenWord is what a pass has written of a word of the fields. An overlay is such words, up to the first that
+// is its end.
 type writtenWord struct {
 	word       uint8
+	end        bool
 	bits, held uint64
 }
 
-// overlay is what was written so far, if that is all in which the fields k differ from those at the beginning.
-func (w *wildcards) overlay(k *flow.Key) (o overlay, ok bool) {
+// overlay appends what was written so far, if that is all in which the fields k differ from those at the beginning.
+func (w *wildcards) overlay(o []writtenWord, k *flow.Key) ([]writtenWord, bool) {
 	for i, bits := range w.written {
-		if bits != 0 {
-			o = append(o, writtenWord{uint8(i), bits, k[i] & bits})
+		switch {
+		case (k[i]^w.before[i])&^bits != 0:
+			return o, false
+		case bits != 0:
+			o = append(o, writtenWord{uint8(i), false, bits, k[i] & bits})
 		}
-		ok = ok || (k[i]^w.before[i])&^bits != 0
 	}
-	return o, !ok
+	return append(o, writtenWord{end: true}), true
 }
 
-// on writes o over the fields k.
-func (o overlay) on(k *flow.Key) {
-	for _, w := range o {
+// overlaid writes the first overlay over the fields k, and returns the others.
+func overlaid(o []writtenWord, k *flow.Key) []writtenWord {
+	for i := range o {
+		w := &o[i]
+		if w.end {
+			return o[i+1:]
+		}
 		k[w.word] = k[w.word]&^w.bits | w.held
 	}
+	return nil
 }
 
 // foretell looks up what a traced frame comes to in a place, so that the next pass is told if it is known, and recorded
@@ -87,16 +94,19 @@ func (t *tracer) whole(p *pass, table openflow.TableID) (index int) {
 
 // keep remembers a pass that is recorded as one of m.
 func (t *tracer) keep(m *megaflow, p *pass, index int) {
-	final, ok := p.wildcards.overlay(&p.key)
-	if !ok || len(p.overlays) != len(p.keys) {
+	fields, ok := p.wildcards.overlay(p.overlays, &p.key)
+	if !ok || p.overlaid != len(p.keys) {
 		return
 	}
 	out := &t.passes[index]
 	told := &telling{
-		text: slices.Clone(t.text[out.body.from:out.body.to]), nodes: slices.Clone(t.nodes[out.nodes.from:out.nodes.to]),
-		after: slices.Clone(t.text[out.final.to:]), cut: span{out.datapath.from - out.final.to, out.datapath.to - out.final.to},
-		steps: slices.Clone(p.steps), keys: slices.Clone(p.overlays), final: final, output: p.set.output, last: p.last, fork: p.fork,
+		behind: out.body.to - out.body.from,
+		cut:    span{out.datapath.from - out.final.to, out.datapath.to - out.final.to},
+		nodes:  slices.Clone(t.nodes[out.nodes.from:out.nodes.to]),
+		steps:  slices.Clone(p.steps), fields: slices.Clone(fields),
+		output: p.set.output, last: p.last, fork: p.fork,
 	}
+	told.text = slices.Concat(t.text[out.body.from:out.body.to], t.text[out.final.to:])
 	for i := range told.nodes {
 		told.nodes[i].From -= out.body.from
 		told.nodes[i].To -= out.body.from
@@ -115,22 +125,24 @@ func (t *tracer) keep(m *megaflow, p *pass, index int) {
 // retell makes a pass what another of its megaflow was, and writes it down.
 func (t *tracer) retell(p *pass, told *telling) {
 	index := t.begin(p)
-	base := int32(len(t.text))
-	t.text = append(t.text, told.text...)
-	for i := range told.nodes {
-		n := told.nodes[i]
+	base, first := int32(len(t.text)), len(t.nodes)
+	t.text, t.nodes = append(t.text, told.text[:told.behind]...), append(t.nodes, told.nodes...)
+	for i := range t.nodes[first:] {
+		n := &t.nodes[first+i]
 		n.From += base
 		n.To += base
-		t.nodes = append(t.nodes, n)
 	}
-	p.steps = append(p.steps, told.steps...)
-	for _, o := range told.keys {
-		o.on(&p.keys[p.keep()])
+	fields := told.fields
+	for i := range told.steps {
+		st := &told.steps[i]
+		if p.steps = append(p.steps, *st); st.kind == stepSet || st.kind == stepCT {
+			fields = overlaid(fields, &p.keys[p.keep()])
+		}
 	}
-	told.final.on(&p.key)
+	overlaid(fields, &p.key)
 	p.set.output, p.last, p.fork = told.output, told.last, told.fork
 	t.final(p, index)
 	base = int32(len(t.text))
-	t.text = append(t.text, told.after...)
+	t.text = append(t.text, told.text[told.behind:]...)
 	t.passes[index].datapath = span{base + told.cut.from, base + told.cut.to}
 }

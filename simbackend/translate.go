@@ -50,13 +50,14 @@ type pass struct {
 
 	learned []lesson
 
-	recorded  bool       // what it meets is noted, to remember the pass
-	met       []met      // lookups, and learned flows that it refreshed
-	wildcards *wildcards // what it looked at; there once a pass was recorded
-	fleeting  bool       // an equal pass may do something else
-	overlays  []overlay  // of keys, if it is traced and recorded
-	fork      *fork      // it is remembered, with this at its end
-	sequel    *sequel    // and as that of a microflow, with what follows
+	recorded  bool          // what it meets is noted, to remember the pass
+	met       []met         // lookups, and learned flows that it refreshed
+	wildcards *wildcards    // what it looked at; there once a pass was recorded
+	fleeting  bool          // an equal pass may do something else
+	overlays  []writtenWord // if it is traced and recorded: of keys,
+	overlaid  int           // of which there are so many
+	fork      *fork         // it is remembered, with this at its end
+	sequel    *sequel       // and as that of a microflow, with what follows
 
 	preview bool // a trace: nothing is learned, counted or refreshed
 
@@ -87,7 +88,7 @@ func (p *pass) begin(sw *Switch, length int) {
 	p.steps, p.keys, p.stack, p.learned = p.steps[:0], p.keys[:0], p.stack[:0], p.learned[:0]
 	p.dirty, p.inSet, p.tracked, p.exited, p.err, p.stopped = false, false, false, false, nil, false
 	p.depth, p.resubmits, p.rule, p.asked = 0, 0, nil, 0
-	p.recorded, p.met, p.overlays, p.fleeting, p.fork, p.sequel = false, p.met[:0], p.overlays[:0], false, nil, nil
+	p.recorded, p.met, p.overlays, p.overlaid, p.fleeting, p.fork, p.sequel = false, p.met[:0], p.overlays[:0], 0, false, nil, nil
 	p.set.reset()
 }
 

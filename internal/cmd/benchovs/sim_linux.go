@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -18,7 +19,9 @@ func rendered(t model.Topology) openflow.Program {
 	return pipeline.Render(t, pipeline.Layout(t, pipeline.State{}))
 }
 
+// newSimulator begins a measurement. What those before have left is collected, as if this was the first.
 func newSimulator(ctx context.Context, t model.Topology) (*simbackend.Switch, error) {
+	runtime.GC()
 	var c simbackend.Config
 	for _, p := range t.Ports() {
 		c.Ports = append(c.Ports, simbackend.Port{Number: openflow.PortNo(p.Number), Name: p.Name})
