@@ -67,8 +67,8 @@ func (s *Switch) Trace(ctx context.Context, in datapath.Injection) (datapath.Tra
 		return datapath.Trace{}, fmt.Errorf("trace frame: %w", err)
 	}
 	defer s.mu.Unlock()
-	t, err := s.previewed(in)
-	if err != nil {
+	t := s.trace()
+	if err := s.previewed(in); err != nil {
 		return datapath.Trace{}, err
 	}
 	return t.result(), nil

@@ -93,7 +93,7 @@ func (w *twins) traced(in datapath.Injection) {
 	require.NoError(w, err)
 	got, err := w.cached.Trace(w.Context(), in)
 	require.NoError(w, err)
-	require.Equal(w, want, got)
+	sameTrace(w.T, want, got)
 	text, err := w.cached.AppendTrace(w.Context(), []byte("before "), in)
 	require.NoError(w, err)
 	require.Equal(w, "before "+want.String(), string(text))
@@ -127,7 +127,7 @@ func mend(f []byte, at int, old, changed uint16) {
 
 func (w *twins) one(in datapath.Injection) {
 	w.Helper()
-	if w.IntN(4) == 0 {
+	if w.IntN(8) == 0 {
 		w.traced(in)
 	}
 	want, wantVerdict := sent(w.ordinary, in)

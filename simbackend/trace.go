@@ -17,8 +17,9 @@ func (s *Switch) AppendTrace(ctx context.Context, b []byte, in datapath.Injectio
 		return b, fmt.Errorf("trace frame: %w", err)
 	}
 	defer s.mu.Unlock()
-	t, err := s.previewed(in)
-	if err != nil {
+	t := s.trace()
+	t.asText = true
+	if err := s.previewed(in); err != nil {
 		return b, err
 	}
 	t.tell()
@@ -27,22 +28,21 @@ func (s *Switch) AppendTrace(ctx context.Context, b []byte, in datapath.Injectio
 
 // previewed traces a frame without consequences: what the connection tracker does is taken back, and
 // nothing is learned or counted.
-func (s *Switch) previewed(in datapath.Injection) (*tracer, error) {
-	if _, err := s.port(in.InPort); err != nil {
-		return nil, fmt.Errorf("trace frame: %w", err)
-	}
-	t := s.trace()
+func (s *Switch) previewed(in datapath.Injection) error {
 	s.preview, s.fate = true, fate{}
 	defer func() { s.preview, s.tracer = false, nil }()
+	if _, err := s.port(in.InPort); err != nil {
+		return fmt.Errorf("trace frame: %w", err)
+	}
 	f := s.arrive(in)
 	if f == nil {
-		return nil, fmt.Errorf("trace frame: %d bytes are shorter than an Ethernet header", len(in.Frame))
+		return fmt.Errorf("trace frame: %d bytes are shorter than an Ethernet header", len(in.Frame))
 	}
 	if s.ct.Idle() {
 		s.foretell(f, &s.cache.start, uint16(in.InPort), nil)
 	}
 	s.ct.Try(func() { s.walk(f, 0, nil, 0) })
-	return t, nil
+	return nil
 }
 
 // Explain executes a frame like Receive and also tells what happened to it, step by step.
@@ -90,12 +90,14 @@ type tracer struct {
 	done    int      // and which that is
 	ahead   int      // how many of the actions to come are written already
 
-	told map[*megaflow]*telling
+	told   map[*megaflow]*telling
+	asText bool // nobody asks for a structure
+	shares bool // a pass is what was told of another, and not in the text
 }
 
 func (t *tracer) reset() {
 	t.text, t.passes, t.nodes, t.outputs, t.frames = t.text[:0], t.passes[:0], t.nodes[:0], t.outputs[:0], t.frames[:0]
-	t.resumed, t.ahead = resumption{}, 0
+	t.resumed, t.ahead, t.asText, t.shares = resumption{}, 0, false, false
 }
 
 // span is a part of the tracer's text.
@@ -108,6 +110,7 @@ type tracedPass struct {
 	table                         openflow.TableID
 	failure                       string
 	nodes                         span
+	told                          *telling // nil, or what holds the nodes and datapath actions
 }
 
 // resumption is how the pass to come was forked.

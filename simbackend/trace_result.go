@@ -1,24 +1,29 @@
 package simbackend
 
 import (
+	"slices"
 	"strconv"
 
 	"hpnn/datapath"
 	"hpnn/datapath/openflow"
 )
 
-// result is the trace: one string, of which all texts are parts, and one array of nodes.
+// result is the trace: one string, of which all texts are parts, and one array of nodes, but for what it shares with others.
 func (t *tracer) result() datapath.Trace {
-	t.tell()
+	if !t.shares {
+		t.tell()
+	}
 	text := string(t.text)
 	cut := func(s span) string { return text[s.from:s.to] }
-	cuts := make([]datapath.Cut, len(t.nodes))
-	copy(cuts, t.nodes)
-	nodes := datapath.CutNodes(text, cuts)
+	nodes := datapath.CutNodes(text, slices.Clone(t.nodes))
 	passes, outputs := t.room()
 	for i := range passes {
 		p, out := &t.passes[i], &passes[i]
 		out.Resume, out.Table, out.Flow, out.FinalFlow = cut(p.resume), p.table, cut(p.flow), cut(p.final)
+		if p.told != nil {
+			out.Datapath, out.Nodes = p.told.behind[p.told.actions.from:p.told.actions.to], p.told.nodes
+			continue
+		}
 		out.Datapath, out.Failure, out.Nodes = cut(p.datapath), p.failure, nodes.Part(int(p.nodes.from), int(p.nodes.to))
 	}
 	frames := make([]byte, len(t.frames))
@@ -27,7 +32,11 @@ func (t *tracer) result() datapath.Trace {
 		o := &t.outputs[i]
 		outputs[i] = datapath.Output{Port: o.port, Frame: frames[o.frame.from:o.frame.to:o.frame.to]}
 	}
-	return datapath.Trace{Passes: passes, Outputs: outputs}.WithText(text)
+	trace := datapath.Trace{Passes: passes, Outputs: outputs}
+	if t.shares {
+		return trace
+	}
+	return trace.WithText(text)
 }
 
 // tell adds to the text what left.

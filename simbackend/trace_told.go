@@ -13,15 +13,15 @@ import (
 // rules, and what actions write has the same values. Of the fields, only those differ that nobody looked at. There may be
 // thousands of them, so each is made of few pieces.
 type telling struct {
-	text   []byte         // between the fields and the final ones, and what is behind those
-	behind int32          // where that begins
-	cut    span           // of it: the datapath actions
-	nodes  []datapath.Cut // of text
-	steps  []step
-	fields []writtenWord // those that steps refer to, one overlay after the other, and the final ones
-	output bool          // the action set had one
-	last   lookup
-	fork   *fork
+	body    string         // between the fields and the final ones
+	nodes   datapath.Nodes // of body
+	behind  string         // behind the final fields
+	actions span           // of that: the datapath actions
+	steps   []step
+	fields  []writtenWord // those that steps refer to, one overlay after the other, and the final ones
+	output  bool          // the action set had one
+	last    lookup
+	fork    *fork
 }
 
 // maxTold bounds the tellings that a tracer keeps; then it forgets them all.
@@ -100,17 +100,17 @@ func (t *tracer) keep(m *megaflow, p *pass, index int) {
 	}
 	out := &t.passes[index]
 	told := &telling{
-		behind: out.body.to - out.body.from,
-		cut:    span{out.datapath.from - out.final.to, out.datapath.to - out.final.to},
-		nodes:  slices.Clone(t.nodes[out.nodes.from:out.nodes.to]),
-		steps:  slices.Clone(p.steps), fields: slices.Clone(fields),
+		body: string(t.text[out.body.from:out.body.to]), behind: string(t.text[out.final.to:]),
+		actions: span{out.datapath.from - out.final.to, out.datapath.to - out.final.to},
+		steps:   slices.Clone(p.steps), fields: slices.Clone(fields),
 		output: p.set.output, last: p.last, fork: p.fork,
 	}
-	told.text = slices.Concat(t.text[out.body.from:out.body.to], t.text[out.final.to:])
-	for i := range told.nodes {
-		told.nodes[i].From -= out.body.from
-		told.nodes[i].To -= out.body.from
+	nodes := slices.Clone(t.nodes[out.nodes.from:out.nodes.to])
+	for i := range nodes {
+		nodes[i].From -= out.body.from
+		nodes[i].To -= out.body.from
 	}
+	told.nodes = datapath.CutNodes(told.body, nodes)
 	for i := range told.steps {
 		if st := &told.steps[i]; st.kind == stepCT {
 			st.request = p.lasting(st.request)
@@ -122,15 +122,12 @@ func (t *tracer) keep(m *megaflow, p *pass, index int) {
 	t.told[m] = told
 }
 
-// retell makes a pass what another of its megaflow was, and writes it down.
+// retell makes a pass what another of its megaflow was, and writes it down if the trace is to be text. A trace as a structure
+// shares what was told.
 func (t *tracer) retell(p *pass, told *telling) {
 	index := t.begin(p)
-	base, first := int32(len(t.text)), len(t.nodes)
-	t.text, t.nodes = append(t.text, told.text[:told.behind]...), append(t.nodes, told.nodes...)
-	for i := range t.nodes[first:] {
-		n := &t.nodes[first+i]
-		n.From += base
-		n.To += base
+	if t.asText {
+		t.text = append(t.text, told.body...)
 	}
 	fields := told.fields
 	for i := range told.steps {
@@ -142,7 +139,9 @@ func (t *tracer) retell(p *pass, told *telling) {
 	overlaid(fields, &p.key)
 	p.set.output, p.last, p.fork = told.output, told.last, told.fork
 	t.final(p, index)
-	base = int32(len(t.text))
-	t.text = append(t.text, told.text[told.behind:]...)
-	t.passes[index].datapath = span{base + told.cut.from, base + told.cut.to}
+	if t.asText {
+		t.text = append(t.text, told.behind...)
+	} else {
+		t.passes[index].told, t.shares = told, true
+	}
 }
