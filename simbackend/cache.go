@@ -22,8 +22,9 @@ type cache struct {
 
 const (
 	maxMegaflows = 1 << 16
+	maxForks     = 1 << 14
 	mostCredit   = 1 << 9
-	unaffordable = 32
+	unaffordable = 32 // without credit, one in so many is tried
 )
 
 func newCache() *cache {
@@ -48,9 +49,9 @@ func (c *cache) affords() bool {
 // earn notes that a frame was spared its first pass.
 func (c *cache) earn() { c.credit = min(c.credit+1, mostCredit) }
 
-// enter keeps what a pass came to among the megaflows of its place.
+// enter keeps what a pass came to among the megaflows of its place. When there are too many, all are forgotten.
 func (c *cache) enter(place *megaflows, v *flow.View, w *wildcards, o *outcome) *megaflow {
-	if c.total >= maxMegaflows {
+	if c.total >= maxMegaflows || len(c.forks) >= maxForks {
 		c.endAll()
 		c.start, c.forks, c.total = nil, forks{}, 0
 	}

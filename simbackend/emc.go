@@ -39,9 +39,9 @@ const (
 	minSlots = 1 << 8
 	maxSlots = 1 << 15
 	crowded  = maxSlots / 2
-	seldom   = 32
+	seldom   = 32          // of so many, one is let in when it is crowded
 	judged   = 4 * crowded // looks after which it is judged: what it can hold comes several times in as many
-	unlucky  = 8
+	unlucky  = 8           // one in so many must be found; and so many times as long it rests
 	minSeen  = 1 << 10
 	maxSeen  = 1 << 16
 )

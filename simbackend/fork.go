@@ -27,7 +27,8 @@ type forks map[uint64][]*fork
 
 // of is the fork that is like k.
 func (all forks) of(k *fork) *fork {
-	hash := k.frozen.Hash() ^ uint64(k.table)
+	r := k.request
+	hash := spread(k.frozen.Hash() ^ uint64(k.table) ^ spread(r.Label.Lo^r.Label.Hi<<1^uint64(r.Mark)<<32^uint64(r.Zone)))
 	for _, o := range all[hash] {
 		if o.equal(k) {
 			return o

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"hpnn/datapath/openflow"
+	"hpnn/simbackend/conntrack"
 	"hpnn/simbackend/flow"
 )
 
@@ -97,6 +98,13 @@ func TestMegaflowsAreBounded(t *testing.T) {
 		require.LessOrEqual(t, c.total, maxMegaflows)
 	}
 	require.Equal(t, c.start.count(), c.total)
+	for n := range 2 * maxForks {
+		k := &fork{request: &conntrack.Request{Mark: uint32(n)}}
+		k.frozen.Set(openflow.Reg0, openflow.U64(uint64(n)))
+		place := &c.forks.of(k).megaflows
+		c.enter(place, &v, &w, alive)
+		require.LessOrEqual(t, len(c.forks), maxForks)
+	}
 	var few megaflows
 	for n := range 10_000 {
 		v[0] = uint64(n) << 16
