@@ -180,6 +180,24 @@ func TestFragmentsLetGoWaitAgain(t *testing.T) {
 	require.Equal(t, []string{"new|trk"}, states(s.send(0, udpUp(1).frame())))
 }
 
+// TestFragmentsLetGoBesideTheirWay go on behind the ct() that lets them go. What comes next there has
+// no flow for them, so they neither leave nor wait again; warp compares how many wait.
+func TestFragmentsLetGoBesideTheirWay(t *testing.T) {
+	s := newStory(t, through(commit(1), commit(1), commit(1), commit(1)), through(commit(0), commit(2)))
+	whole := udp{flow: up, payload: numbered(4000)}.ip()
+	require.Empty(t, s.send(0, fragmentOf(whole, nextID(), 0, 1400, true)))
+	s.warp(15*time.Second + time.Millisecond)
+	require.Empty(t, s.send(1, fragmentOf(whole, nextID(), 0, 1400, true)))
+	require.Equal(t, 1, s.table.Waiting())
+	s.warp(15 * time.Second)
+	require.Equal(t, []string{"new|trk"}, states(s.send(1, udpUp(1).frame())))
+	require.Equal(t, 1, s.table.Waiting())
+	s.warp(time.Millisecond)
+	require.Equal(t, []string{"new|trk"}, states(s.send(1, udpUp(1).frame())), "the other has waited again in the second ct()")
+	require.Equal(t, 1, s.table.Waiting())
+	s.warp(time.Millisecond)
+}
+
 func TestManyFragments(t *testing.T) {
 	s := newStory(t, through(commit(1)))
 	whole := udp{flow: up, payload: numbered(52000)}.ip() // 45 fragments; at most 32 leave at a time

@@ -79,9 +79,10 @@ func newRig(t testing.TB, sw *dummy.Switch, scripts ...script) *rig {
 		r.awaitSweep()
 		holdsFragments = false
 	}
-	text := exportFlows
+	text, table := exportFlows, 1
 	for k, s := range scripts {
-		text += s.flows(k)
+		text += s.flows(k, table)
+		table += len(s)
 	}
 	require.NoError(t, sw.ReplaceFlows(ctx, text), "%s", text)
 	return r

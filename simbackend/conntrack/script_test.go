@@ -62,10 +62,11 @@ table=250,priority=1,ip actions=move:NXM_NX_CT_STATE[]->NXM_OF_ETH_SRC[0..31],mo
 table=250,priority=2,ip,ct_state=+trk-inv actions=move:NXM_NX_CT_STATE[]->NXM_OF_ETH_SRC[0..31],move:NXM_NX_CT_ZONE[]->NXM_OF_ETH_SRC[32..47],move:NXM_NX_CT_MARK[]->NXM_OF_ETH_DST[0..31],output:2,move:NXM_NX_CT_LABEL[0..47]->NXM_OF_ETH_SRC[],move:NXM_NX_CT_LABEL[48..95]->NXM_OF_ETH_DST[],output:2,move:NXM_NX_CT_NW_SRC[]->NXM_OF_ETH_SRC[0..31],move:NXM_NX_CT_TP_SRC[]->NXM_OF_ETH_SRC[32..47],move:NXM_NX_CT_NW_DST[]->NXM_OF_ETH_DST[0..31],move:NXM_NX_CT_TP_DST[]->NXM_OF_ETH_DST[32..47],output:2
 `
 
-// flows renders script k.
-func (s script) flows(k int) string {
+// flows renders script k, with tables of its own from next on: a fragment that is let go on the way of
+// another script finds no flow there.
+func (s script) flows(k, next int) string {
 	var b strings.Builder
-	table, next := 0, 1+k*len(s)
+	table := 0
 	var actions []string
 	for i, st := range s {
 		target := next
