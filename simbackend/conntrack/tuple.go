@@ -65,11 +65,6 @@ func (e endpoint) withAddr(a uint32) endpoint { return e&0xffffffff | endpoint(a
 func (e endpoint) withPort(p uint16) endpoint { return e&^(0xffff<<16) | endpoint(p)<<16 }
 func (e endpoint) withType(t byte) endpoint   { return e&^0xff00 | endpoint(t)<<8 }
 
-func (e endpoint) addrBytes() (a [4]byte) {
-	binary.BigEndian.PutUint32(a[:], e.addr())
-	return a
-}
-
 // key is what a packet is looked up by: both ends, in the packet's direction.
 type key struct {
 	src, dst endpoint
