@@ -91,13 +91,13 @@ const (
 	stride     = 0xd6e8feb86659fd93
 )
 
-// hash spreads each masked word by a folded multiplication. The words do not wait for each other.
-func (s *subtable) hash(k *flow.Key) uint64 {
+// hashMasked spreads each masked word by a folded multiplication. The words do not wait for each other.
+func hashMasked(words []masked, of []uint64) uint64 {
 	var h, salt uint64
-	for i := range s.words {
-		p := &s.words[i]
+	for i := range words {
+		p := &words[i]
 		salt += stride
-		h += spread(k[p.word]&p.mask ^ salt)
+		h += spread(of[p.word]&p.mask ^ salt)
 	}
 	return h
 }
@@ -128,7 +128,7 @@ func (s *subtable) matches(r *rule, k *flow.Key) bool {
 
 // find returns the subtable's best rule for k.
 func (s *subtable) find(k *flow.Key) *rule {
-	h := s.hash(k)
+	h := hashMasked(s.words, k[:])
 	last := uint64(len(s.buckets) - 1)
 	for i := h & last; ; i = (i + 1) & last {
 		b := &s.buckets[i]

@@ -43,22 +43,11 @@ func (all megaflows) find(v *flow.View, k *flow.Key) *megaflow {
 			choice = t.choice
 			choice.Apply(v, k)
 		}
-		if m := t.slots[t.place(t.hash(v), v)].megaflow; m != nil && !m.dead {
+		if m := t.slots[t.place(hashMasked(t.words, v[:]), v)].megaflow; m != nil && !m.dead {
 			return m
 		}
 	}
 	return nil
-}
-
-// hash is like that of subtables.
-func (t *wildcarded) hash(v *flow.View) uint64 {
-	var h, salt uint64
-	for i := range t.words {
-		p := &t.words[i]
-		salt += stride
-		h += spread(v[p.word]&p.mask ^ salt)
-	}
-	return h
 }
 
 // place is the slot of a view: the one with those like it or the free one where they belong.
@@ -90,7 +79,7 @@ func (all *megaflows) add(v *flow.View, w *wildcards, o *outcome, k *flow.Key) (
 	}
 	t.reserve()
 	m = &megaflow{outcome: o}
-	h := t.hash(v)
+	h := hashMasked(t.words, v[:])
 	for _, p := range t.words {
 		m.value[p.word] = v[p.word] & p.mask
 	}
