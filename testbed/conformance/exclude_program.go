@@ -33,6 +33,19 @@ func learnedTagless(c Case) bool { return c.does(learnsTCI) && c.does(writesTagl
 func learnedUntagged(c Case) bool {
 	return c.does(learnsTCI) && slices.ContainsFunc(c.Events, isCommit)
 }
+
+func learnedFlags(c Case) bool {
+	if !c.does(learnsFlags) {
+		return false
+	}
+	for f := range c.flows {
+		if namesFlags(f) {
+			return true
+		}
+	}
+	return false
+}
+
 func learnedPCP(c Case) bool   { return c.does(learnsPartOfPCP) }
 func partOfOp(c Case) bool     { return c.does(blindlyWritesPartOfOp) }
 func partAfterNAT(c Case) bool { return c.does(translates) && c.does(writesPartOfAddress) }
@@ -117,6 +130,17 @@ func learnsTCI(a openflow.Action) bool {
 }
 
 func learnsPartOfPCP(a openflow.Action) bool { return learnsTo(a, cutsPCP) }
+
+func learnsFlags(a openflow.Action) bool {
+	return learnsTo(a, func(s openflow.Subfield) bool { return s == openflow.Whole(openflow.TCPFlags) })
+}
+
+// namesFlags reports whether a flow is for exactly some TCP flags.
+func namesFlags(f openflow.Flow) bool {
+	return slices.ContainsFunc(f.Match.Terms(), func(t openflow.Term) bool {
+		return t.Field == openflow.TCPFlags && t.Mask == openflow.TCPFlags.Mask()
+	})
+}
 
 // cutsPCP reports whether s is a part of vlan_tci that has some bits of the priority, but not all.
 func cutsPCP(s openflow.Subfield) bool {

@@ -37,6 +37,7 @@ func TestExclusionsKnowTheirOwn(t *testing.T) {
 		"loose-change-after-add":    {"", commit + "add table=1,actions=drop\n  flow delete table=1"},
 		"learned-untagged":          {"actions=learn(table=1,NXM_OF_VLAN_TCI[])", commit + "delete table=3"},
 		"learned-part-of-pcp":       {"actions=learn(table=1,NXM_OF_VLAN_TCI[0..13])", ""},
+		"learned-tcp-flags":         {"tcp,actions=learn(table=1,eth_type=0x800,nw_proto=6,NXM_NX_TCP_FLAGS[])", commit + "add table=1,tcp,tcp_flags=syn|ack,actions=drop"},
 		"learned-tagless-tci":       {"actions=multipath(nw_src,0,modulo_n,2,0,OXM_OF_VLAN_VID[]),learn(table=1,NXM_OF_VLAN_TCI[])", ""},
 		"nsh":                       {"", frame + "894f00"},
 		"learned-mpls":              {"actions=learn(table=1,NXM_OF_ETH_TYPE[])", frame + mpls},
