@@ -68,6 +68,9 @@ func (m *maker) learnSpec() openflow.LearnSpec {
 			src.Width = 12
 		}
 	}
+	if src == openflow.Whole(openflow.TCPFlags) { // not all of them: see the exclusion learned-tcp-flags
+		src.Width--
+	}
 	dst := src
 	switch to, ok := swaps[src.Field]; {
 	case ok && m.chance(60):
